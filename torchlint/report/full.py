@@ -1,0 +1,116 @@
+"""Each finding with its source, the chain that makes it costly, and the repair."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from torchlint.findings import Applicability, Finding
+from torchlint.report.outcome import Outcome, fix_mark, place
+from torchlint.report.text import Style, frame_line, visible, width
+
+__all__ = ["render"]
+
+_CONTEXT = 2  # lines shown before and after the finding
+_SPAN = 6  # of a longer finding only the first and the last lines are shown
+
+
+def render(outcome: Outcome) -> Iterator[str]:
+    """A block for each finding, a blank line after each."""
+    for finding in outcome.findings:
+        yield "\n".join(_block(finding, outcome)) + "\n\n"
+
+
+def _block(finding: Finding, outcome: Outcome) -> Iterator[str]:
+    style = outcome.style
+    mark = fix_mark(finding, outcome.unsafe_fixes)
+    head = f"{style.bold(visible(place(finding)))}: {style.code(finding.code)}"
+    yield " ".join(filter(None, (head, style.good(mark), style.bold(visible(finding.message)))))
+
+    lines = outcome.source(finding.filename, finding.cell)
+    margin = len(str(min(finding.end.row + _CONTEXT, max(len(lines), 1))))
+    yield from _frame(finding, lines, margin, style)
+    for label, text in _notes(finding, outcome.unsafe_fixes):
+        yield from _note(label, text, margin, style)
+
+
+def _frame(finding: Finding, lines: Sequence[str], margin: int, style: Style) -> Iterator[str]:
+    """The source around the finding; what is found is underlined."""
+    if not 1 <= finding.start.row <= len(lines):
+        return
+    bar = style.mark("|")
+    columns = max(8, style.columns - margin - 3)
+    first, last = max(1, finding.start.row - _CONTEXT), min(len(lines), finding.end.row + _CONTEXT)
+    yield f"{' ' * margin} {bar}"
+    skipped = False
+    for row in range(first, last + 1):
+        if _SPAN // 2 <= row - finding.start.row <= finding.end.row - finding.start.row - _SPAN // 2:
+            if not skipped:
+                yield f"{' ' * margin} {bar} {style.dim('...')}"
+            skipped = True
+            continue
+        line = lines[row - 1]
+        if not finding.start.row <= row <= finding.end.row:
+            shown = frame_line(line, 0, 0, columns).text
+            yield f"{style.mark(str(row).rjust(margin))} {bar} {shown}".rstrip()
+            continue
+        indent = len(line) - len(line.lstrip())
+        start = finding.start.column - 1 if row == finding.start.row else indent
+        end = finding.end.column - 1 if row == finding.end.row else len(line.rstrip())
+        cut = frame_line(line, min(start, len(line)), min(max(end, start), len(line)), columns)
+        yield f"{style.mark(str(row).rjust(margin))} {bar} {cut.text}".rstrip()
+        yield f"{' ' * margin} {bar} {' ' * cut.start}{style.code('^' * cut.length)}"
+    yield f"{' ' * margin} {bar}"
+
+
+def _notes(finding: Finding, unsafe_fixes: bool) -> Iterator[tuple[str, str]]:
+    """What explains the finding: (label, text)."""
+    for related in finding.related:
+        where = f"line {related.start.row}"
+        if related.filename != finding.filename:
+            where = f"{related.filename}:{related.start.row}:{related.start.column}"
+        yield "why", f"{related.message} ({where})" if where not in related.message else related.message
+    if finding.advice:
+        yield "help", finding.advice
+    if finding.fix is not None:
+        yield "fix", f"{finding.fix.message} ({_availability(finding, unsafe_fixes)})"
+    if finding.evidence is not None:
+        yield "measured", evidence_line(finding.evidence)
+    yield "note", f"{finding.name}, {finding.impact} impact, {finding.confidence}"
+
+
+def _availability(finding: Finding, unsafe_fixes: bool) -> str:
+    assert finding.fix is not None
+    if finding.fix.applicability is Applicability.DISPLAY or not finding.fix.edits:
+        return "for you to decide"
+    if fix_mark(finding, unsafe_fixes):
+        return "--fix applies it"
+    return "unsafe: --fix --unsafe-fixes applies it"
+
+
+def evidence_line(evidence: dict[str, object]) -> str:
+    """What --verify measured, in one line."""
+    parts = [str(evidence.get("verdict", "unknown verdict"))]
+    ratio = evidence.get("ratio")
+    if isinstance(ratio, dict) and {"median", "low", "high"} <= ratio.keys():
+        parts.append("x{median:.3g} [{low:.3g}, {high:.3g}]".format(**ratio))
+    if "rung" in evidence:
+        parts.append(f"on the {evidence['rung']} rung")
+    return ", ".join(parts)
+
+
+def _note(label: str, text: str, margin: int, style: Style) -> Iterator[str]:
+    """`= label: text`, wrapped to the terminal."""
+    lead = f"{' ' * margin} {style.mark('=')} "
+    room = style.columns - margin - 3
+    text = f"{label}: {visible(text)}"
+    lines = [text]
+    if width(text) > room:
+        hang = "" if room < 30 else " " * (len(label) + 2)
+        lines = textwrap.wrap(
+            text, max(8, room), subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
+        ) or [text]
+    first, *rest = lines
+    yield lead + style.bold(first[: len(label) + 1]) + first[len(label) + 1 :]
+    for line in rest:
+        yield f"{' ' * (margin + 3)}{line}"

@@ -1,0 +1,84 @@
+"""Diagnostics of the language server protocol."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from torchlint.findings import Finding, Impact, Position
+from torchlint.report.json import dumps, portable
+from torchlint.report.outcome import Outcome, rule_url
+from torchlint.report.text import utf16_length, visible
+
+__all__ = ["diagnostic", "render"]
+
+_ERROR, _WARNING, _INFORMATION = 1, 2, 3
+_SEVERITIES = {Impact.HIGH: _WARNING, Impact.MEDIUM: _WARNING, Impact.LOW: _INFORMATION}
+
+
+def render(outcome: Outcome) -> Iterator[str]:
+    """One JSON array of publishDiagnostics parameters. A notebook's cell is a document of its own, `#cellN`."""
+    published = []
+    for (filename, cell), findings in itertools.groupby(outcome.findings, key=lambda one: (one.filename, one.cell)):
+        lines = outcome.source(filename, cell)
+        published.append(
+            {
+                "uri": _uri(filename) + ("" if cell is None else f"#cell{cell}"),
+                "diagnostics": [diagnostic(finding, lines, outcome.source) for finding in findings],
+            }
+        )
+    yield dumps(published, indent=2) + "\n"
+
+
+def diagnostic(
+    finding: Finding,
+    lines: Sequence[str],
+    source: Callable[[str, int | None], Sequence[str]],
+    units: Callable[[str], int] = utf16_length,
+) -> dict[str, Any]:
+    """The finding as a Diagnostic.
+
+    `lines` are those of its document, `source` gives those of related files; `units` measures text in the units of the
+    negotiated position encoding.
+    """
+    related = [
+        {
+            "location": {
+                "uri": _uri(place.filename),
+                "range": _range(place.start, place.start, source(place.filename, finding.cell), units),
+            },
+            "message": visible(place.message),
+        }
+        for place in finding.related
+    ]
+    found: dict[str, Any] = {
+        "range": _range(finding.start, finding.end, lines, units),
+        "severity": _ERROR if finding.code == "TL003" else _SEVERITIES[finding.impact],
+        "code": finding.code,
+        "codeDescription": {"href": rule_url(finding)},
+        "source": "torchlint",
+        "message": visible(finding.message),
+        "relatedInformation": related,
+        "data": {"fingerprint": finding.fingerprint, "name": finding.name},
+    }
+    result: dict[str, Any] = portable(found)
+    return result
+
+
+def _uri(filename: str) -> str:
+    return Path(filename).absolute().as_uri()
+
+
+def _range(
+    start: Position, end: Position, lines: Sequence[str], units: Callable[[str], int]
+) -> dict[str, dict[str, int]]:
+    return {"start": _position(start, lines, units), "end": _position(end, lines, units)}
+
+
+def _position(position: Position, lines: Sequence[str], units: Callable[[str], int]) -> dict[str, int]:
+    row, column = position.row - 1, position.column - 1
+    line = lines[row] if row < len(lines) else ""
+    # Past the end of what can be read every character counts as one unit.
+    return {"line": row, "character": units(line[:column]) + max(0, column - len(line))}
