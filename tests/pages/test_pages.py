@@ -1,0 +1,138 @@
+"""Every rule's page, executed: its blocks are the rule's test cases, and its pair is the rule's experiment."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.linting import lint
+from torchlint.rules import pages
+from torchlint.rules.base import Rule, RuleSet
+from torchlint.rules.pages import Block, Page
+from torchlint.rules.registry import all_rules
+
+RULES: Mapping[str, type[Rule]] = {rule.code: rule for rule in all_rules()}
+PAGES: tuple[Page, ...] = tuple(pages.load(code) for code in pages.codes())
+
+_MARK = re.compile(r"#\s*(?P<codes>TL\d{3}(?:,\s*TL\d{3})*)\s*$")
+_MEASURED = re.compile(r"<!-- measured: begin -->\n.+\n<!-- measured: end -->", re.DOTALL)
+_LINK = re.compile(r"https://(?:docs\.)?pytorch\.org/\S+")
+
+
+def name(page: Page) -> str:
+    return f"{page.code}-{page.name}"
+
+
+def each_page(*, with_pair: bool = False) -> pytest.MarkDecorator:
+    chosen = [page for page in PAGES if page.pair is not None or not with_pair]
+    return pytest.mark.parametrize("page", chosen, ids=name)
+
+
+def marks(source: str) -> set[tuple[int, str]]:
+    """The rows, from 1, that say in a comment which codes must be reported there."""
+    found = enumerate((_MARK.search(line) for line in source.splitlines()), start=1)
+    return {(row, code) for row, mark in found if mark for code in re.split(r",\s*", mark["codes"])}
+
+
+def linted(page: Page) -> list[Block]:
+    return [block for kind in ("bad", "good", "ok") for block in page.of_kind(kind)]
+
+
+def load(source: str, page: Page, kind: str) -> ModuleType:
+    """Run a block as a module of its own."""
+    module = ModuleType(f"{page.code}_{kind}")
+    exec(compile(source, f"{name(page)}.md:{kind}", "exec"), module.__dict__)
+    return module
+
+
+def assert_equal_results(got: Any, wanted: Any) -> None:
+    """Compare what two entries return, tensors and numbers with a tolerance that follows the dtype."""
+    torch = pytest.importorskip("torch")
+    if isinstance(wanted, Mapping):
+        assert got.keys() == wanted.keys()
+        assert_equal_results(list(got.values()), list(wanted.values()))
+    elif isinstance(wanted, Sequence) and not isinstance(wanted, str):
+        assert len(got) == len(wanted)
+        for ours, theirs in zip(got, wanted, strict=True):
+            assert_equal_results(ours, theirs)
+    elif isinstance(wanted, float):
+        # A number read from a float32 tensor, or summed on the host in float64 where the other summed on the device.
+        assert math.isclose(got, wanted, rel_tol=1e-5, abs_tol=1e-6)
+    elif isinstance(wanted, torch.Tensor):
+        torch.testing.assert_close(got, wanted, equal_nan=True)
+    else:
+        assert got == wanted
+
+
+def test_every_rule_has_a_page_and_every_page_a_rule() -> None:
+    assert {(rule.code, rule.name) for rule in RULES.values()} == {(page.code, page.name) for page in PAGES}
+
+
+@each_page()
+def test_structure(page: Page) -> None:
+    assert tuple(page.sections) == pages.SECTIONS
+    assert all(page.sections.values()), "a section is empty"
+    assert page.summary.endswith(".")
+    assert {block.section for block in page.of_kind("bad")} == {"Example"}
+    assert {block.section for block in page.of_kind("good")} == {"Use instead"}
+    assert "When it is fine" in {block.section for block in page.of_kind("ok")}
+    assert _MEASURED.search(page.sections["Measured"])
+    assert _LINK.search(page.sections["References"])
+    if page.pair is None:
+        assert "Not measured yet." not in page.sections["Measured"], "a page without a pair says why there is none"
+
+
+@each_page()
+def test_fires_exactly_where_marked(page: Page) -> None:
+    for block in linted(page):
+        wanted = {(row, code) for row, code in marks(block.source) if code == page.code}
+        assert bool(wanted) == (block.kind == "bad"), f"marks in the block at line {block.row}"
+        assert lint(block.source, page.code) == wanted, f"the {block.kind} block at line {block.row}"
+
+
+@each_page()
+def test_no_other_default_rule_fires(page: Page) -> None:
+    chosen = {code for code, rule in RULES.items() if rule.ruleset is RuleSet.DEFAULT} | {page.code}
+    for block in linted(page):
+        wanted = {(row, code) for row, code in marks(block.source) if code in chosen}
+        assert lint(block.source, *chosen) == wanted, f"the {block.kind} block at line {block.row}"
+
+
+@each_page()
+def test_blocks_import(page: Page) -> None:
+    pytest.importorskip("torch")
+    for block in linted(page):
+        load(block.source, page, block.kind)
+
+
+@each_page(with_pair=True)
+def test_sizes_are_those_of_the_inputs(page: Page) -> None:
+    pytest.importorskip("torch")
+    assert page.pair is not None
+    hints = load(page.pair[2].source, page, "inputs")
+    assert list(hints.SIZES) == ["small", "medium", "large"]
+    accepted = list(inspect.signature(hints.inputs).parameters)
+    for size in hints.SIZES.values():
+        assert accepted == ["device", "dtype", *size]
+
+
+@each_page(with_pair=True)
+def test_pair_gives_equal_results(page: Page) -> None:
+    torch = pytest.importorskip("torch")
+    assert page.pair is not None
+    hints = load(page.pair[2].source, page, "inputs")
+    results = []
+    for block in page.pair[:2]:
+        entry = getattr(load(block.source, page, block.kind), hints.ENTRY)
+        arguments = hints.inputs(torch.device("cpu"), torch.float32, **hints.SIZES["small"])
+        torch.manual_seed(0)
+        results.append(entry(*arguments))
+    bad, good = results
+    assert bad is not None, "an entry returns what matters"
+    assert_equal_results(good, bad)
