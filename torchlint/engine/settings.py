@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from torchlint import __version__
 from torchlint.engine import selection
+from torchlint.engine.errors import UserError
 from torchlint.findings import Confidence, Impact
 
 if sys.version_info >= (3, 11):
@@ -75,8 +76,8 @@ EXCLUDED = (
 )
 
 
-class ConfigurationError(Exception):
-    """A configuration that cannot be used; the message is one line: what, where, and what to do."""
+class ConfigurationError(UserError):
+    """A configuration that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,7 @@ def _ignores(value: Any, root: Path) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def _path(value: Any, root: Path) -> Path:
-    text = _typed(str, "a path in quotes")(value, root)
+    text = str(_typed(str, "a path in quotes")(value, root))
     return root / os.path.expanduser(os.path.expandvars(text))
 
 

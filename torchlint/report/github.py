@@ -14,7 +14,7 @@ _LEVELS = {Impact.HIGH: "error", Impact.MEDIUM: "warning", Impact.LOW: "notice"}
 
 
 def render(outcome: Outcome) -> Iterator[str]:
-    """A command for each finding. Rows inside a notebook's cell are no rows of its file: there only the text has them."""
+    """A command for each finding. Rows of a cell are no rows of the notebook's file: only the text has them."""
     for finding in outcome.findings:
         properties = {"title": f"torchlint ({finding.code})", "file": finding.filename} | _span(finding)
         text = f"{place(finding)}: {finding.code} {finding.message}"

@@ -1,0 +1,6 @@
+"""`python -m torchlint`."""
+
+from torchlint.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""The command line. Its parts are imported when a command needs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line on `arguments`, by default those of the process, and exit."""
+    from torchlint.cli.app import run
+
+    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))

@@ -1,0 +1,70 @@
+"""The terminal: what is printed arrives, and where it cannot, nothing breaks."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from typing import TextIO
+
+from torchlint.report.text import Style, visible
+
+__all__ = ["clear", "error", "prepare", "style_for", "visible", "write"]
+
+# A source line is cut at this many columns where no terminal says how many there are.
+_COLUMNS = 120
+_LEAST_COLUMNS = 20
+
+
+def prepare() -> None:
+    """Make the standard streams take every character: what their encoding lacks becomes an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def style_for(stream: TextIO) -> Style:
+    """Colours and width for `stream`. NO_COLOR and FORCE_COLOR decide over what the stream is."""
+    terminal = stream.isatty()
+    if os.environ.get("NO_COLOR"):
+        color = False
+    elif os.environ.get("FORCE_COLOR"):
+        color = os.environ["FORCE_COLOR"] != "0"
+    else:
+        color = terminal and os.environ.get("TERM") != "dumb"
+    columns = shutil.get_terminal_size((_COLUMNS, 24)).columns if terminal else _COLUMNS
+    return Style(color=color, columns=max(columns, _LEAST_COLUMNS))
+
+
+def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
+    """Write to `stream`, by default standard output; a reader that has gone away is no error."""
+    out = sys.stdout if stream is None else stream
+    try:
+        for piece in pieces:
+            out.write(piece)
+        out.flush()
+    except BrokenPipeError:
+        _abandon(out)
+
+
+def _abandon(stream: TextIO) -> None:
+    """Send what is still to come, the interpreter's last flush included, nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def clear() -> None:
+    """Empty the terminal, if there is one."""
+    if sys.stdout.isatty():
+        write(["\x1b[2J\x1b[H"])
+
+
+def error(message: str) -> None:
+    """One line on standard error that says what went wrong."""
+    style = style_for(sys.stderr)
+    write([f"{style.paint('error', 1, 31)}: {visible(message)}\n"], sys.stderr)

@@ -1,0 +1,69 @@
+"""What --verify measured, read back and laid beside the findings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torchlint.engine.errors import UserError
+from torchlint.findings import Finding
+
+__all__ = ["EvidenceError", "attach", "load", "verdict_of"]
+
+Evidence = Mapping[str, Mapping[str, Any]]  # by fingerprint
+
+
+class EvidenceError(UserError):
+    """Evidence that cannot be used."""
+
+
+def load(path: Path) -> Evidence:
+    """The evidence in the file `path`, by the fingerprint of the finding.
+
+    Raises EvidenceError where it cannot be read or is something else.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        entries = {str(entry["fingerprint"]): entry for entry in data["findings"]}
+        for entry in entries.values():
+            _check(entry)
+    except OSError as error:
+        raise EvidenceError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except KeyError as error:
+        raise EvidenceError(f"{path}: is no evidence of torchlint: {error} is missing") from error
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise EvidenceError(f"{path}: is no evidence of torchlint: {error}") from error
+    return entries
+
+
+def _check(entry: Mapping[str, Any]) -> None:
+    """Raise ValueError or KeyError unless what reports and gates read is there and well typed."""
+    if not isinstance(entry["verdict"], str):
+        raise ValueError("a verdict must be text")
+    ratio = entry.get("ratio")
+    if ratio is not None:
+        for key in ("median", "low", "high"):
+            if isinstance(ratio[key], bool) or not isinstance(ratio[key], (int, float)):
+                raise ValueError(f"ratio.{key} must be a number")
+
+
+def attach(findings: Iterable[Finding], evidence: Evidence) -> list[Finding]:
+    """The findings, each with its evidence where there is some."""
+    return [
+        replace(finding, evidence=dict(evidence[finding.fingerprint])) if finding.fingerprint in evidence else finding
+        for finding in findings
+    ]
+
+
+def verdict_of(finding: Finding) -> str | None:
+    """What was measured of the finding, `confirmed` for instance; None where nothing was."""
+    return None if finding.evidence is None else str(finding.evidence["verdict"])
+
+
+def gain_of(finding: Finding) -> float:
+    """The ratio of times that the repair gains at least, the lower end of its interval; 0 where it was not measured."""
+    ratio = (finding.evidence or {}).get("ratio")
+    return 0.0 if ratio is None else float(ratio["low"])
