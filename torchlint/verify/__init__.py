@@ -1,0 +1,1 @@
+"""Measuring what findings cost: experiments, the worker that runs them, evidence and its report."""

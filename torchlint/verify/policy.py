@@ -1,0 +1,643 @@
+"""What measured code may do: read its syntax tree, refuse what is not on the list.
+
+The rule is an allow-list, not a search for evil: every name must be one of the code's own, a harmless builtin, or a
+listed name of a listed module, under its full name (`torch.os` is `os`, and is not listed); every attribute of a value
+must be one that tensors, modules, arrays and containers have, or one that the code defines itself. Everything in the
+source counts: methods, decorators, defaults, class bodies, annotations. What is left is code that can compute and
+print, and can neither reach a file, a process or the network, nor make an object out of an address.
+
+The process that measures is contained besides: see `supervise.py` and the guard in `worker.py`. This module needs the
+standard library alone (Python 3.9 or later), since it travels with the worker.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import string
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from torchlint.verify.allowed import ATTRIBUTES, NAMES, REFUSED_ATTRIBUTES
+
+__all__ = ["Refusal", "check", "grants"]
+
+BUILTINS = frozenset(
+    """
+    abs all any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict divmod enumerate filter
+    float format frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max min next object
+    oct ord pow print property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type
+    zip True False None Ellipsis NotImplemented __name__ __debug__
+    """.split()
+) | {name for name in dir(builtins) if re.fullmatch(r"\w*(Error|Exception|Warning|Iteration|Group|Exit|Interrupt)", name)}
+
+# Special methods a class may define. Left out are those by which an object hands out addresses (__array_interface__),
+# stands in for another (__class__, __reduce__) or answers to any name (__getattr__).
+METHODS = frozenset(
+    """
+    abs add and bool call ceil complex contains del delitem divmod enter eq exit float floor floordiv format ge getitem
+    getnewargs gt hash iadd iand ifloordiv ilshift imatmul imod imul index init int invert ior ipow irshift isub iter
+    itruediv ixor le len lshift lt matmul missing mod mul ne neg next or pos post_init pow radd rand rdivmod repr
+    reversed rfloordiv rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor setitem str sub
+    truediv trunc xor
+    """.split()
+)
+# What may be called on super() and on a class by name.
+PARENT_METHODS = frozenset(
+    "__init__ __call__ __len__ __getitem__ __setitem__ __iter__ __enter__ __exit__ __post_init__ __contains__".split()
+)
+BASES = frozenset("torch.utils.data.Dataset torch.utils.data.IterableDataset torch.utils.data.Sampler "
+                  "torch.autograd.Function torch.autograd.function.Function torch.optim.Optimizer "
+                  "torch.optim.lr_scheduler.LRScheduler typing.NamedTuple typing.Generic typing.Protocol "
+                  "typing.TypedDict".split())  # fmt: skip
+ENUMS = frozenset(f"enum.{name}" for name in "Enum IntEnum StrEnum Flag IntFlag ReprEnum".split())
+PLAIN_BASES = frozenset("object dict list tuple set int float".split())
+# Flags of modules that may be set: they hold in the experiment's own process.
+SETTABLE = frozenset(
+    """
+    torch.backends.cudnn.benchmark torch.backends.cudnn.deterministic torch.backends.cudnn.allow_tf32
+    torch.backends.cudnn.enabled torch.backends.cuda.matmul.allow_tf32 torch.backends.cuda.matmul.fp32_precision
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction
+    """.split()
+)
+# They copy attributes whose names stand in strings, unless called plainly.
+WRAPPERS = frozenset({"functools.wraps", "functools.update_wrapper"})
+NEVER = {
+    name: f"{name} is never allowed"
+    for name in "eval exec compile __import__ open input globals locals vars dir breakpoint help exit quit memoryview".split()
+}
+GRANTED = {"torch.compile": "compile", "torch.utils.data.DataLoader": "processes"}
+
+_NAMES = {module: frozenset(names.split()) for module, names in NAMES.items()}
+_ATTRIBUTES = frozenset(ATTRIBUTES.split())
+_REFUSED = frozenset(REFUSED_ATTRIBUTES.split())
+_SPECIAL = re.compile(r"__\w+__")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One reason why the code is not run. `row` counts from 1."""
+
+    row: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.row}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class _Thing:
+    """What an expression is known to be: a module, a listed name of one, or a builtin."""
+
+    kind: str  # "module", "name", "builtin"
+    path: str
+
+
+class _Scope:
+    """Names bound in a module, class, function or comprehension, each with what binds it."""
+
+    def __init__(self, node: ast.AST, parent: _Scope | None) -> None:
+        self.node = node
+        self.parent = parent
+        self.bound: dict[str, list[str | ast.expr | None]] = {}  # a qualified name, an alias' expression, or unknown
+        self.outer: dict[str, str] = {}  # "global" or "nonlocal" statements
+
+    @property
+    def is_class(self) -> bool:
+        return isinstance(self.node, ast.ClassDef)
+
+    def find(self, name: str) -> _Scope | None:
+        """The scope whose binding a load of `name` here sees, as Python's own rules have it."""
+        scope: _Scope | None = self
+        first = True
+        while scope is not None:
+            if scope.outer.get(name) == "global":
+                return scope.root if name in scope.root.bound else None
+            if name in scope.bound and (first or not scope.is_class):
+                return scope
+            first = False
+            scope = scope.parent
+        return None
+
+    @property
+    def root(self) -> _Scope:
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+
+def check(source: str, allow: Sequence[str] = (), attributes: Sequence[str] = ()) -> list[Refusal]:
+    """Why `source`, a whole module, may not be run; empty when it may.
+
+    Args:
+        source: the text of the module.
+        allow: modules whose names are all allowed, with what lies below them, as the user said.
+        attributes: names that stand-ins among the arguments have.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return [Refusal(getattr(error, "lineno", None) or 1, "it does not parse")]
+    try:
+        return _Checker(tree, allow, attributes).run()
+    except RecursionError:
+        return [Refusal(1, "it is nested too deeply")]
+
+
+def grants(source: str) -> frozenset[str]:
+    """What the containment must leave open for `source` to run: "compile" (torch.compile), "processes" (loader workers)."""
+    try:
+        checker = _Checker(ast.parse(source))
+        checker.run()
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    return frozenset(checker.granted)
+
+
+class _Checker(ast.NodeVisitor):
+    def __init__(self, tree: ast.Module, allow: Sequence[str] = (), attributes: Sequence[str] = ()) -> None:
+        self.tree = tree
+        self.allow = tuple(unicodedata.normalize("NFKC", module) for module in allow)
+        self.refusals: dict[tuple[int, str], Refusal] = {}
+        self.granted: set[str] = set()
+        self.scopes: dict[ast.AST, _Scope] = {}
+        self.declared = frozenset((*_declared(tree), *attributes))
+        self.scope = self._scopes(tree, None)
+        self.resolving: set[int] = set()
+        self.called: set[ast.expr] = set()  # expressions that stand where they are called
+        self.schedulers = False
+        self.loads_state: list[ast.AST] = []
+
+    def run(self) -> list[Refusal]:
+        for statement in self.tree.body:
+            self.visit(statement)
+        if self.schedulers:
+            for node in self.loads_state:
+                self.refuse(node, "load_state_dict beside learning rate schedulers, which take any attribute from it")
+        return sorted(self.refusals.values(), key=lambda refusal: (refusal.row, refusal.reason))
+
+    def refuse(self, node: ast.AST, reason: str) -> None:
+        row = getattr(node, "lineno", 1)
+        self.refusals[row, reason] = Refusal(row, reason)
+
+    # -- names ---------------------------------------------------------------------------------------------------------
+
+    def _scopes(self, node: ast.AST, parent: _Scope | None) -> _Scope:
+        """Make the scope that `node` opens, and those below it."""
+        scope = self.scopes[node] = _Scope(node, parent)
+
+        def bind(name: str, what: str | ast.expr | None, at: ast.AST) -> None:
+            if _SPECIAL.fullmatch(name) and name not in ("__slots__", "__all__"):
+                self.refuse(at, f"the special name {name} is bound")
+            owner = scope
+            if scope.outer.get(name) == "global":
+                owner = scope.root
+            elif scope.outer.get(name) == "nonlocal" and scope.parent is not None:
+                owner = scope.parent.find(name) or scope
+            owner.bound.setdefault(name, []).append(what)
+
+        def walk(child: ast.AST) -> None:
+            if isinstance(child, (ast.Global, ast.Nonlocal)):
+                kind = "global" if isinstance(child, ast.Global) else "nonlocal"
+                scope.outer.update(dict.fromkeys(child.names, kind))
+            elif isinstance(child, ast.Import):
+                for alias in child.names:
+                    name = alias.asname or alias.name.split(".")[0]
+                    bind(name, alias.name if alias.asname else name, child)
+            elif isinstance(child, ast.ImportFrom):
+                for alias in child.names:
+                    bind(alias.asname or alias.name, f"{child.module or ''}.{alias.name}", child)
+            elif isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+                if not isinstance(child, ast.Lambda):
+                    special = isinstance(node, ast.ClassDef) and _SPECIAL.fullmatch(child.name)
+                    if special and isinstance(child, ast.FunctionDef):
+                        if child.name[2:-2] not in METHODS:
+                            self.refuse(child, f"the special method {child.name} is defined")
+                        scope.bound.setdefault(child.name, []).append(None)
+                    else:
+                        bind(child.name, None, child)
+                for outside in _outside(child):
+                    walk(outside)
+                self._scopes(child, scope)
+                return
+            elif isinstance(child, _COMPREHENSIONS):
+                walk(child.generators[0].iter)
+                self._scopes(child, scope)
+                return
+            elif isinstance(child, ast.Assign) and len(child.targets) == 1 and isinstance(child.targets[0], ast.Name):
+                bind(child.targets[0].id, child.value, child)
+                walk(child.value)
+                return
+            elif isinstance(child, ast.NamedExpr):
+                target = scope
+                while isinstance(target.node, _COMPREHENSIONS) and target.parent is not None:
+                    target = target.parent
+                target.bound.setdefault(child.target.id, []).append(None)
+                if _SPECIAL.fullmatch(child.target.id):
+                    self.refuse(child, f"the special name {child.target.id} is bound")
+            elif isinstance(child, ast.Name) and not isinstance(child.ctx, ast.Load):
+                bind(child.id, None, child)
+            elif isinstance(child, ast.ExceptHandler) and child.name:
+                bind(child.name, None, child)
+            else:
+                pattern = getattr(child, "name", None) or getattr(child, "rest", None)
+                if type(child).__name__.startswith("Match") and isinstance(pattern, str):
+                    bind(pattern, None, child)
+            for below in ast.iter_child_nodes(child):
+                walk(below)
+
+        if isinstance(node, _FUNCTIONS):
+            for argument in _arguments(node):
+                bind(argument.arg, None, argument)
+        # `global` holds for the whole body, wherever it stands.
+        for statement in _inside(node):
+            for child in _same_scope(statement):
+                if isinstance(child, (ast.Global, ast.Nonlocal)):
+                    walk(child)
+        for statement in _inside(node):
+            walk(statement)
+        return scope
+
+    def resolve(self, node: ast.AST) -> _Thing | None:
+        """What the expression is known to be, None for a value of the code's own."""
+        if isinstance(node, ast.Name):
+            return self.resolve_name(node)
+        if isinstance(node, ast.Attribute):
+            base = self.resolve(node.value)
+            if base is not None and base.kind == "module":
+                return self.member(base.path, node.attr)
+        return None
+
+    def resolve_name(self, node: ast.Name) -> _Thing | None:
+        scope = self.scope.find(node.id)
+        if scope is None:
+            return _Thing("builtin", node.id)
+        bindings = scope.bound[node.id]
+        paths = {what for what in bindings if isinstance(what, str)}
+        if len(paths) == 1 and all(isinstance(what, str) for what in bindings):
+            return self.qualified(paths.pop())
+        if any((thing := self.qualified(path)) is not None and thing.kind == "module" for path in paths):
+            return _Thing("unclear", node.id)
+        if len(bindings) == 1 and isinstance(bindings[0], (ast.Name, ast.Attribute)) and id(bindings[0]) not in self.resolving:
+            self.resolving.add(id(bindings[0]))
+            before, self.scope = self.scope, scope
+            try:
+                return self.resolve(bindings[0])
+            finally:
+                self.scope = before
+                self.resolving.discard(id(bindings[0]))
+        return None
+
+    def qualified(self, path: str) -> _Thing | None:
+        path = unicodedata.normalize("NFKC", path)
+        if self.is_module(path):
+            return _Thing("module", path)
+        module, _, name = path.rpartition(".")
+        return self.member(module, name) if module else _Thing("unlisted", path)
+
+    def is_module(self, path: str) -> bool:
+        return path in _NAMES or self.is_allowed(path)
+
+    def is_allowed(self, path: str) -> bool:
+        """Whether the user allowed the module that `path` is, or is in."""
+        return any(path == module or path.startswith(f"{module}.") for module in self.allow)
+
+    def member(self, module: str, name: str) -> _Thing:
+        path = f"{module}.{unicodedata.normalize('NFKC', name)}"
+        if path in _NAMES:
+            return _Thing("module", path)
+        if self.is_allowed(module) or name in _NAMES.get(module, ()) or path in GRANTED:
+            return _Thing("name", path)
+        return _Thing("unlisted", path)
+
+    # -- what is checked -----------------------------------------------------------------------------------------------
+
+    def use(self, node: ast.AST, thing: _Thing | None) -> None:
+        """Check a thing that stands as a value."""
+        if thing is None:
+            return
+        if thing.kind == "unlisted":
+            self.refuse(node, f"{thing.path} is not on the list of allowed names")
+        elif thing.kind == "unclear":
+            self.refuse(node, f"{thing.path} is a module here and something else there")
+        elif thing.kind == "module":
+            self.refuse(node, f"the module {thing.path} is used as a value")
+        elif thing.kind == "builtin":
+            self.use_builtin(node, thing.path)
+        else:
+            if thing.path in GRANTED:
+                self.granted.add(GRANTED[thing.path])
+            if thing.path.startswith(("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")):
+                self.schedulers = True
+            if thing.path in WRAPPERS and node not in self.called:
+                self.refuse(node, f"{thing.path} is used as a value")
+            if thing.path in ENUMS:
+                self.refuse(node, f"{thing.path} is used other than as a base class")
+
+    def use_builtin(self, node: ast.AST, name: str) -> None:
+        if name in NEVER:
+            self.refuse(node, NEVER[name])
+        elif name not in BUILTINS:
+            known = hasattr(builtins, name) or _SPECIAL.fullmatch(name)
+            self.refuse(node, f"{name} is not on the list of allowed names" if known else f"{name} is not defined")
+        elif name in ("getattr", "hasattr", "setattr", "delattr", "super", "type", "print") and node not in self.called:
+            if name != "print":
+                self.refuse(node, f"{name} is used as a value")
+
+    def attribute(self, node: ast.AST, name: str, base: ast.AST) -> None:
+        """Check reading attribute `name` of a value."""
+        if _SPECIAL.fullmatch(name):
+            if name not in PARENT_METHODS or node not in self.called or not self.is_class(base):
+                self.refuse(node, f"the special attribute {name} is read")
+        elif name in _REFUSED and not self.is_formatting(node, name):
+            self.refuse(node, f"the attribute {name} is never allowed")
+        elif name not in _ATTRIBUTES and name not in self.declared and name not in _REFUSED and not self.allow:
+            self.refuse(node, f"the attribute {name} is neither known nor defined here")
+        if name == "load_state_dict":
+            self.loads_state.append(node)
+
+    def is_class(self, node: ast.AST) -> bool:
+        """Whether the expression is super(), a class of the code's own, or a listed name."""
+        if isinstance(node, ast.Call):
+            return isinstance(node.func, ast.Name) and node.func.id == "super" and self.scope.find("super") is None
+        if isinstance(node, ast.Name) and self.scope.find(node.id) is self.scope.root:
+            return self.is_own_class(node.id) or self.resolve(node) is not None
+        return self.resolve(node) is not None
+
+    def is_own_class(self, name: str) -> bool:
+        return any(isinstance(child, ast.ClassDef) and child.name == name for child in self.tree.body)
+
+    def is_formatting(self, node: ast.AST, name: str) -> bool:
+        """Whether this is `"text {:.3f}".format(...)` with fields that name no attribute and no item."""
+        if name != "format" or node not in self.called or not isinstance(node, ast.Attribute):
+            return False
+        text = node.value.value if isinstance(node.value, ast.Constant) else None
+        return isinstance(text, str) and _plain_fields(text)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.use(node, self.resolve(node))
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        base = self.resolve(node.value)
+        loaded = isinstance(node.ctx, ast.Load)
+        if base is not None and base.kind == "module":
+            thing = self.member(base.path, node.attr)
+            if loaded:
+                self.use(node, thing)
+            elif thing.path not in SETTABLE:
+                self.refuse(node, f"the attribute {thing.path} of a module is written")
+            return
+        if not loaded:
+            foreign = base is not None or (isinstance(node.value, ast.Call) and self.is_builtin(node.value.func, "type"))
+            if foreign:
+                self.refuse(node, f"the attribute {node.attr} of something from elsewhere is written")
+            elif _SPECIAL.fullmatch(node.attr):
+                self.refuse(node, f"the special attribute {node.attr} is written")
+            elif node.attr in _REFUSED:
+                self.refuse(node, f"the attribute {node.attr} is never allowed")
+        else:
+            self.attribute(node, node.attr, node.value)
+        if base is not None and base.kind == "name" and base.path in ENUMS | WRAPPERS:
+            self.refuse(node, f"an attribute of {base.path} is read")
+        self.called.discard(node.value)
+        if isinstance(node.value, ast.Name) and base is not None and base.kind == "builtin" and base.path in BUILTINS:
+            return  # dict.fromkeys, str.join, int.from_bytes; the attribute was checked
+        self.visit(node.value)
+
+    def is_builtin(self, node: ast.AST, name: str) -> bool:
+        return self.resolve(node) == _Thing("builtin", name)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.called.add(node.func)
+        thing = self.resolve(node.func)
+        if thing is not None and thing.kind == "builtin":
+            self.call_builtin(node, thing.path)
+        if thing is not None and thing.path in WRAPPERS and (node.keywords or len(node.args) > 2 or _starred(node)):
+            self.refuse(node, f"{thing.path} is called with more than the two functions")
+        if thing is not None and thing.kind == "builtin" and thing.path in ("getattr", "hasattr", "setattr", "delattr"):
+            for argument in node.args[2:]:
+                self.visit(argument)
+            return
+        self.generic_visit(node)
+
+    def call_builtin(self, node: ast.Call, name: str) -> None:
+        if name in ("getattr", "hasattr", "setattr", "delattr"):
+            literal = node.args[1].value if len(node.args) > 1 and isinstance(node.args[1], ast.Constant) else None
+            if not isinstance(literal, str) or node.keywords or _starred(node):
+                self.refuse(node, f"{name} with a name that is no literal")
+                return
+            context = ast.Store() if name in ("setattr", "delattr") else ast.Load()
+            access = ast.Attribute(node.args[0], unicodedata.normalize("NFKC", literal), context)
+            self.visit(ast.copy_location(access, node))
+        elif name == "type" and (len(node.args) != 1 or node.keywords or _starred(node)):
+            self.refuse(node, "type is called to make a class")
+        elif name == "super" and (node.keywords or _starred(node) or len(node.args) not in (0, 2)):
+            self.refuse(node, "super is called in an unusual way")
+        elif name == "print" and any(keyword.arg not in ("sep", "end", "flush") for keyword in node.keywords):
+            self.refuse(node, "print to something other than standard output")
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        thing = self.resolve(node.value)
+        target = node.targets[0]
+        if thing is not None and thing.kind == "module" and len(node.targets) == 1 and isinstance(target, ast.Name):
+            owner = self.scope.find(target.id)
+            if owner is not None and len(owner.bound[target.id]) == 1:
+                return  # F = torch.nn.functional: `resolve` sees through it
+        self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if not self.is_module(unicodedata.normalize("NFKC", alias.name)):
+                self.refuse(node, f"the module {alias.name} is not on the list")
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        module = unicodedata.normalize("NFKC", node.module or "")
+        if node.level:
+            self.refuse(node, f"the module {'.' * node.level}{module} is not on the list")
+        elif module == "__future__":
+            return
+        elif not self.is_module(module):
+            self.refuse(node, f"the module {module} is not on the list")
+        else:
+            for alias in node.names:
+                if alias.name == "*":
+                    self.refuse(node, f"every name of {module} is imported")
+                    continue
+                thing = self.member(module, alias.name)
+                if thing.kind == "unlisted":
+                    self.use(node, thing)
+                elif thing.path in GRANTED:
+                    self.granted.add(GRANTED[thing.path])
+
+    # -- scopes --------------------------------------------------------------------------------------------------------
+
+    def enter(self, node: ast.AST, outside: Iterable[ast.AST]) -> None:
+        for part in outside:
+            self.visit(part)
+        before, self.scope = self.scope, self.scopes[node]
+        for part in _inside(node):
+            self.visit(part)
+        self.scope = before
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.enter(node, _outside(node))
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.refuse(node, "asynchronous code")
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        self.enter(node, _outside(node))
+
+    def visit_comprehension_scope(self, node: ast.AST) -> None:
+        self.enter(node, [node.generators[0].iter])  # type: ignore[attr-defined]
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_comprehension_scope
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for keyword in node.keywords:
+            self.refuse(node, f"class {node.name} has the keyword {keyword.arg or '**'} (a metaclass or its like)")
+        torch_bases = plain = enumeration = False
+        for base in node.bases:
+            inner = base.value if isinstance(base, ast.Subscript) else base
+            thing = self.resolve(inner)
+            if thing is None:
+                if not isinstance(inner, ast.Name) or not self.is_own_class(inner.id):
+                    self.refuse(base, f"class {node.name} has a base that is no class of its own file or of the list")
+                continue
+            torch_bases |= thing.path.startswith("torch.")
+            plain |= thing.kind == "builtin" and thing.path != "object"
+            enumeration |= thing.path in ENUMS
+            own_error = thing.kind == "builtin" and thing.path not in PLAIN_BASES and thing.path.endswith(
+                ("Error", "Exception", "Warning"))
+            layer = thing.kind == "name" and re.fullmatch(r"torch\.(nn|nn\.modules|optim)\.[A-Z]\w+", thing.path) \
+                and not thing.path.endswith("Parameter")
+            allowed = thing.kind == "name" and (thing.path in BASES | ENUMS or self.is_allowed(thing.path))
+            if not (layer or allowed or own_error or (thing.kind == "builtin" and thing.path in PLAIN_BASES)):
+                self.refuse(base, f"class {node.name} derives from {thing.path}")
+        if torch_bases and plain:
+            self.refuse(node, f"class {node.name} is both of torch and a container")
+        if enumeration:
+            self.check_members(node)
+        for part in node.decorator_list:
+            self.visit(part)
+        for base in node.bases:
+            if isinstance(base, ast.Subscript):
+                self.visit(base.slice)
+        self.enter(node, ())
+
+    def check_members(self, node: ast.ClassDef) -> None:
+        """An enumeration without members can be called to make others, of any attributes."""
+        names = [target.id for child in node.body if isinstance(child, ast.Assign)
+                 and isinstance(child.value, (ast.Constant, ast.Call, ast.Tuple, ast.UnaryOp, ast.BinOp))
+                 for target in child.targets if isinstance(target, ast.Name)]  # fmt: skip
+        if not any(not name.startswith("_") for name in names) or any(re.fullmatch(r"_\w+_", name) for name in names):
+            self.refuse(node, f"the enumeration {node.name} has no members, or special ones")
+
+    # -- the rest ------------------------------------------------------------------------------------------------------
+
+    def visit_MatchClass(self, node: ast.AST) -> None:
+        for name in node.kwd_attrs:  # type: ignore[attr-defined]
+            self.attribute(node, name, node)
+        self.generic_visit(node)
+
+    def visit_Await(self, node: ast.Await) -> None:
+        self.refuse(node, "asynchronous code")
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> None:
+        self.refuse(node, "asynchronous code")
+
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> None:
+        self.refuse(node, "asynchronous code")
+
+
+def _plain_fields(text: str) -> bool:
+    """Whether a format string names arguments alone, no attributes or items of theirs."""
+    try:
+        fields = list(string.Formatter().parse(text))
+    except ValueError:
+        return True  # formatting raises as well
+    return all(
+        field is None or (not set(".[") & set(field) and _plain_fields(spec or "")) for _, field, spec, _ in fields
+    )
+
+
+def _starred(node: ast.Call) -> bool:
+    return any(isinstance(argument, ast.Starred) for argument in node.args) or any(
+        keyword.arg is None for keyword in node.keywords
+    )
+
+
+def _arguments(node: ast.AST) -> Iterator[ast.arg]:
+    arguments: ast.arguments = node.args  # type: ignore[attr-defined]
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None)
+
+
+def _outside(node: ast.AST) -> Iterator[ast.AST]:
+    """Parts of a definition that are evaluated in the scope around it."""
+    if isinstance(node, _FUNCTIONS):
+        yield from getattr(node, "decorator_list", ())
+        yield from node.args.defaults
+        yield from (default for default in node.args.kw_defaults if default is not None)
+        yield from (argument.annotation for argument in _arguments(node) if argument.annotation is not None)
+        if getattr(node, "returns", None) is not None:
+            yield node.returns  # type: ignore[union-attr]
+    elif isinstance(node, ast.ClassDef):
+        yield from (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords))
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """Parts of a definition, comprehension or module that are evaluated in its own scope."""
+    if isinstance(node, ast.Lambda):
+        yield node.body
+    elif isinstance(node, _COMPREHENSIONS):
+        yield from ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
+        for index, generator in enumerate(node.generators):
+            yield generator.target
+            yield from generator.ifs
+            if index:
+                yield generator.iter
+    else:
+        yield from node.body  # type: ignore[attr-defined]
+
+
+def _same_scope(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and what lies below it, without what opens a scope of its own."""
+    yield node
+    if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)):
+        for child in ast.iter_child_nodes(node):
+            yield from _same_scope(child)
+
+
+def _declared(tree: ast.Module) -> Iterator[str]:
+    """Attribute names that the code gives to objects of its own."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for child in node.body:
+                if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
+                    yield child.name
+                elif isinstance(child, ast.Assign):
+                    yield from (target.id for target in child.targets if isinstance(target, ast.Name))
+                elif isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
+                    yield child.target.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.Call) and node.args:
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in ("register_buffer", "register_parameter", "add_module"):
+                yield from _texts(node.args[0])
+            elif called == "setattr" and len(node.args) > 1:
+                yield from _texts(node.args[1])
+            elif called in ("namedtuple", "NamedTuple", "ModuleDict") and node.args:
+                yield from (word for argument in node.args for text in _texts(argument) for word in re.split(r"[\s,]+", text))
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    return (child.value for child in ast.walk(node) if isinstance(child, ast.Constant) and isinstance(child.value, str))

@@ -1,0 +1,368 @@
+"""Running a plan: starts the workers, watches their time and memory, takes their answers, outlives their deaths.
+
+Each experiment has a process of its own in a process group of its own, an empty working folder, an environment of a few
+named variables, a limit of time and one of memory; both are held from outside, by SIGKILL of the group. On a GPU the
+next workers load torch while one measures; on the CPU nothing runs beside a measurement. Standard library alone, Python
+3.9 or later: `bundle` makes one file of this, the policy and the worker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator
+
+__all__ = ["Limits", "Watcher", "gpu_count", "run"]
+
+PASSED = (
+    "PATH LD_LIBRARY_PATH CUDA_HOME CUDA_PATH OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_CORETYPE OPENBLAS_L2_SIZE "
+    "PYTORCH_CUDA_ALLOC_CONF"
+).split()
+AHEAD = 4  # workers that load torch while another measures, on a GPU
+TICK = 0.05  # seconds between looks at memory
+START_SECONDS = 120.0  # until a worker has loaded torch
+MAX_ANSWER = 32 << 20  # bytes
+SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
+MODULES = ("allowed", "policy", "worker", "supervise")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one experiment may take.
+
+    Attributes:
+        seconds: from its start to its result; then it is killed.
+        memory_bytes: of the host, by its whole process group.
+        pair_seconds: that interleaved pairs are measured at most, within `seconds`.
+    """
+
+    seconds: float = 60.0
+    memory_bytes: int = 16 << 30
+    pair_seconds: float = 3.0
+
+
+class Watcher:
+    """Is told how a run goes. The methods do nothing; a progress display overrides them."""
+
+    def started(self, experiment: dict[str, Any]) -> None:
+        """An experiment is being measured."""
+
+    def finished(self, experiment: dict[str, Any], result: dict[str, Any]) -> None:
+        """An experiment has its result."""
+
+
+class _Worker:
+    """One process that measures one experiment."""
+
+    def __init__(self, script: str, device: str) -> None:
+        self.folder = tempfile.mkdtemp(prefix="torchlint-")
+        self._buffer = b""
+        receive, send = os.pipe()
+        kind, _, index = device.partition(":")
+        environment = {name: os.environ[name] for name in PASSED if name in os.environ}
+        environment.update(HOME=self.folder, TMPDIR=self.folder, LANG="C.UTF-8", PYTHONHASHSEED="0")
+        if kind == "cuda":
+            environment["CUDA_VISIBLE_DEVICES"] = _visible(int(index or 0))
+        else:
+            environment["CUDA_VISIBLE_DEVICES"] = ""
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-B", script, "--worker", str(send), kind],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                cwd=self.folder, env=environment, pass_fds=(send,), start_new_session=True,
+            )  # fmt: skip
+        finally:
+            os.close(send)
+        self.receive = receive
+
+    def ask(self, request: dict[str, Any], seconds: float, memory: int) -> dict[str, Any]:
+        """Send the request and wait for the answer, which is a result or says why there is none."""
+        nonce = secrets.token_hex(16)
+        ready = self._wait(lambda line: line == b"", time.monotonic() + START_SECONDS, memory)
+        if ready != b"":
+            return self._lost("could not start", ready)
+        try:
+            assert self.process.stdin is not None
+            self.process.stdin.write(json.dumps({**request, "nonce": nonce}).encode() + b"\n")
+            self.process.stdin.close()
+        except OSError:
+            return self._lost("could not start", None)
+
+        def is_answer(line: bytes) -> bool:
+            message = _message(line, nonce)
+            return message is not None and message["event"] in ("result", "failed", "machine")
+
+        answer = self._wait(is_answer, time.monotonic() + seconds, memory)
+        if not isinstance(answer, bytes):
+            return self._lost("exited without a result", answer)
+        message = _message(answer, nonce)
+        assert message is not None
+        if message["event"] == "failed":
+            return {"status": "not run", "reason": str(message.get("reason")), "where": str(message.get("where") or "")}
+        return {"status": "measured", **(message.get("result") or message.get("machine") or {})}
+
+    def _wait(self, wanted: Callable[[bytes], bool], deadline: float, memory: int) -> bytes | str | None:
+        """The first line that is wanted; a reason when a limit was passed; None when the process ended without it."""
+        taken = 0
+        while True:
+            while b"\n" in self._buffer:
+                line, self._buffer = self._buffer.split(b"\n", 1)
+                if wanted(line):
+                    return line
+            if time.monotonic() > deadline:
+                return "time limit"
+            if group_memory(self.process.pid) > memory or available_memory() < SPARE_MEMORY:
+                return "memory limit"
+            if select.select([self.receive], [], [], TICK)[0]:
+                block = os.read(self.receive, 1 << 16)
+                taken += len(block)
+                if not block:
+                    return None
+                if taken > MAX_ANSWER:
+                    return "its answer is too long"
+                self._buffer += block
+
+    def _lost(self, otherwise: str, why: bytes | str | None) -> dict[str, Any]:
+        """The answer for a worker that gave none."""
+        if isinstance(why, str):
+            return {"status": "not run", "reason": why}
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self.process.wait(timeout=5)
+            if status < 0:
+                return {"status": "not run", "reason": f"crashed (signal {-status})"}
+        return {"status": "not run", "reason": otherwise}
+
+    def end(self) -> None:
+        """Kill the process group, whatever it is doing, and remove its folder."""
+        with contextlib.suppress(OSError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+        os.close(self.receive)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _message(line: bytes, nonce: str) -> dict[str, Any] | None:
+    """A line of the channel, if it is a message with the nonce."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return message if isinstance(message, dict) and message.get("nonce") == nonce and "event" in message else None
+
+
+def _visible(index: int) -> str:
+    """The device of that number among those this process may see."""
+    visible = [part for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if part]
+    return visible[index] if index < len(visible) else str(index)
+
+
+def group_memory(group: int) -> int:
+    """Bytes of host memory that the processes of a group hold for themselves, apart from mapped files."""
+    total = 0
+    for entry in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if not entry.isdigit():
+            continue
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            with open(f"/proc/{entry}/stat", "rb") as file:
+                if int(file.read().rsplit(b")", 1)[1].split()[2]) != group:
+                    continue
+            with open(f"/proc/{entry}/status", "rb") as file:
+                for line in file:
+                    if line.startswith((b"RssAnon:", b"RssShmem:")):
+                        total += int(line.split()[1]) << 10
+    return total
+
+
+def available_memory() -> int:
+    with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
+        for line in file:
+            if line.startswith(b"MemAvailable:"):
+                return int(line.split()[1]) << 10
+    return SPARE_MEMORY
+
+
+def gpu_count() -> int:
+    """How many CUDA devices torch sees here, asked in a process of its own; 0 without torch."""
+    code = "import torch; print(torch.cuda.device_count() if torch.cuda.is_available() else 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return int(done.stdout) if done.returncode == 0 and done.stdout.strip().isdigit() else 0
+
+
+def run(
+    experiments: list[dict[str, Any]],
+    devices: list[str],
+    limits: Limits = Limits(),
+    budget: float | None = None,
+    watcher: Watcher | None = None,
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Measure experiments on devices that share them.
+
+    Args:
+        experiments: as a plan holds them, each with an "id".
+        devices: "cpu", or "cuda:0" and so on; one experiment at a time on each.
+        limits: for each experiment.
+        budget: seconds for all; as it runs out pairs are measured for a shorter time, and what is left is not run.
+        watcher: told of each start and result, from several threads.
+
+    Returns:
+        what was measured on, and by id the results: {"status": "measured", ...} or {"status": "not run", "reason": ...}.
+    """
+    watcher = watcher or Watcher()
+    results: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory(prefix="torchlint-run-") as folder:
+        script = os.path.join(folder, "worker.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(bundle())
+        started = time.monotonic()
+        probe = _Worker(script, devices[0])
+        try:
+            environment = probe.ask({"machine": True}, START_SECONDS, limits.memory_bytes)
+        finally:
+            probe.end()
+        if environment.pop("status") != "measured":
+            return environment, {
+                e["id"]: {"status": "not run", "reason": f"the machine could not be measured: {environment.get('reason')}"}
+                for e in experiments
+            }
+        environment["devices"] = len(devices)
+        todo = deque(experiments)
+        lock = threading.Lock()
+
+        def lane(device: str) -> None:
+            spare: deque[_Worker] = deque()
+            try:
+                while True:
+                    with lock:
+                        if not todo:
+                            return
+                        left, experiment = len(todo), todo.popleft()
+                    seconds = limits.pair_seconds
+                    if budget is not None:
+                        remaining = budget - (time.monotonic() - started)
+                        if remaining <= 0:
+                            results[experiment["id"]] = {"status": "not run", "reason": "the time budget was used up"}
+                            watcher.finished(experiment, results[experiment["id"]])
+                            continue
+                        seconds = max(0.2, min(seconds, remaining * len(devices) / left / 2))
+                    wanted = 1 + (min(AHEAD, left - 1) if device.startswith("cuda") else 0)
+                    while len(spare) < wanted:
+                        spare.append(_Worker(script, device))
+                    worker = spare.popleft()
+                    watcher.started(experiment)
+                    begun = time.monotonic()
+                    try:
+                        request = {"experiment": experiment, "seconds": seconds}
+                        answer = worker.ask(request, limits.seconds, limits.memory_bytes)
+                    finally:
+                        worker.end()
+                    answer["took_s"] = round(time.monotonic() - begun, 2)
+                    results[experiment["id"]] = answer
+                    watcher.finished(experiment, answer)
+            finally:
+                for worker in spare:
+                    worker.end()
+
+        lanes = [threading.Thread(target=lane, args=(device,), daemon=True) for device in devices]
+        for thread in lanes:
+            thread.start()
+        for thread in lanes:
+            thread.join()
+    return environment, results
+
+
+def bundle() -> str:
+    """The source of one file that is policy, worker and supervisor, and needs torch and the standard library alone.
+
+    Run as `python worker.py plan.json --out results.json`.
+    """
+    lines = [
+        '"""torchlint\'s worker: measures the experiments of a plan. `python worker.py plan.json --out results.json`."""',
+        "import sys, types",
+        "SOURCES = {",
+        *(f"    {name!r}: {text!r}," for name, text in _sources()),
+        "}",
+        "for package in ('torchlint', 'torchlint.verify'):",
+        "    sys.modules[package] = types.ModuleType(package)",
+        "for name, text in SOURCES.items():",
+        "    module = types.ModuleType('torchlint.verify.' + name)",
+        "    sys.modules[module.__name__] = module",
+        "    setattr(sys.modules['torchlint.verify'], name, module)",
+        "    module.SOURCES = SOURCES",
+        "    exec(compile(text, name + '.py', 'exec'), module.__dict__)",
+        "if __name__ == '__main__':",
+        "    role = 'worker' if sys.argv[1:2] == ['--worker'] else 'supervise'",
+        "    sys.exit(sys.modules['torchlint.verify.' + role].main())",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _sources() -> Iterator[tuple[str, str]]:
+    """The modules of the one file, from it or from the package."""
+    bundled = globals().get("SOURCES")
+    for name in MODULES:
+        if bundled is not None:
+            yield name, bundled[name]
+        else:
+            with open(os.path.join(os.path.dirname(__file__), f"{name}.py"), encoding="utf-8") as file:
+                yield name, file.read()
+
+
+class _Lines(Watcher):
+    """A line for each result."""
+
+    def finished(self, experiment: dict[str, Any], result: dict[str, Any]) -> None:
+        ratio = result.get("ratio")
+        said = f"x{ratio['median']:.3g} [{ratio['low']:.3g}, {ratio['high']:.3g}]" if ratio else result.get("reason")
+        print(f"{experiment.get('label', experiment['id'])}: {said}", flush=True)
+
+
+def main() -> int:
+    """The command line of the one file."""
+    parser = argparse.ArgumentParser(prog="worker.py", description="Measure the experiments of a torchlint plan.")
+    parser.add_argument("plan", help="the plan that `torchlint verify --plan` wrote")
+    parser.add_argument("--out", default="results.json", help="where the results go (default: results.json)")
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--budget", type=float, help="seconds for all experiments")
+    parser.add_argument("--share", default="1/1", metavar="I/N", help="run only the I-th of N shares of the plan")
+    options = parser.parse_args()
+    try:
+        with open(options.plan, encoding="utf-8") as file:
+            plan = json.load(file)
+        experiments = share(plan["experiments"], options.share)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(f"{options.plan}: not a plan ({type(error).__name__})", file=sys.stderr)
+        return 2
+    count = gpu_count() if options.device == "cuda" else 0
+    if options.device == "cuda" and not count:
+        print("no CUDA device here: measuring needs one (or --device cpu)", file=sys.stderr)
+        return 2
+    devices = [f"cuda:{index}" for index in range(count)] or ["cpu"]
+    environment, results = run(experiments, devices, Limits(**plan.get("limits", {})), options.budget, _Lines())
+    answer = {"version": plan["version"], "environment": environment, "results": results}
+    temporary = f"{options.out}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump(answer, file)
+    os.replace(temporary, options.out)
+    return 0
+
+
+def share(experiments: list[dict[str, Any]], which: str) -> list[dict[str, Any]]:
+    """The I-th of N shares, for "I/N"."""
+    index, _, count = which.partition("/")
+    return experiments[int(index) - 1 :: int(count)]

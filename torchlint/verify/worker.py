@@ -1,0 +1,1341 @@
+"""The process that measures one experiment: torch and the standard library alone, Python 3.9 or later.
+
+It is started by `supervise.py`, one process an experiment, and holds both variants, since pairs are interleaved. It
+reads one line of JSON on standard input, the experiment and a nonce that the measured code never sees, and answers on
+an inherited descriptor with lines of JSON that carry the nonce. What the measured code prints goes nowhere. Values of
+the measured code are looked at by exact type alone, so that none of its methods run here.
+
+Of a variant it takes: time, in interleaved pairs (A B B A), each repetition from the same inputs, weights, random state
+and module globals; then, in passes of their own, host waits, kernels, memory, FLOPs and bytes, and a trace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import gc
+import json
+import math
+import os
+import random
+import resource
+import statistics
+import sys
+import tempfile
+import time
+import traceback
+import types
+import warnings
+from typing import Any, Callable, Iterator
+
+from torchlint.verify import policy
+
+MAX_TEXT = 300  # characters of a message that leave the process
+MAX_COPIES = 32  # fresh inputs prepared for one timed stretch of short calls
+COPY_BYTES = 1 << 29  # and their size at most
+STRETCH = 1e-3  # seconds that a timed stretch of short calls should last
+NARROW = 0.04  # width of the interval, relative to the ratio, at which measuring may end
+CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as wide
+RESAMPLES = 400
+MAX_ROUNDS = 200
+MAX_EVENTS = 400  # of a trace, per lane
+MAX_MARKS = 400  # of a memory curve
+# Largest difference of results, relative to the largest magnitude, that counts as equal.
+TOLERANCE = {"float64": 1e-6, "float32": 1e-3, "float16": 2e-2, "bfloat16": 3e-2, "complex64": 1e-3, "complex128": 1e-6}
+
+
+class Failed(Exception):
+    """The experiment cannot be measured; the text is what the user reads after "not run: "."""
+
+
+# -- the channel -------------------------------------------------------------------------------------------------------
+
+
+class Channel:
+    """The private way back to the parent."""
+
+    def __init__(self, descriptor: int, nonce: str) -> None:
+        self._file = os.fdopen(descriptor, "w", encoding="utf-8", closefd=True)
+        self._nonce = nonce
+
+    def send(self, event: str, **values: Any) -> None:
+        line = json.dumps({"nonce": self._nonce, "event": event, **plain(values)}, allow_nan=False)
+        self._file.write(line + "\n")
+        self._file.flush()
+
+
+def plain(value: Any, depth: int = 12) -> Any:
+    """`value` made of exact builtin types that JSON knows; what is anything else becomes None."""
+    kind = type(value)
+    if kind is bool or value is None:
+        return value
+    if kind is int:
+        return value if abs(value) < 1 << 62 else None
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is str:
+        return printable(value, 4000)
+    if depth and kind in (list, tuple):
+        return [plain(item, depth - 1) for item in value]
+    if depth and kind is dict:
+        return {printable(key): plain(item, depth - 1) for key, item in value.items() if type(key) is str}
+    return None
+
+
+def printable(text: str, limit: int = MAX_TEXT) -> str:
+    """`text` cut, in one line, without control characters or lone surrogates."""
+    shown = "".join(c if c.isprintable() else " " for c in text[: limit + 1])
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def describe(error: BaseException) -> str:
+    """What was raised, said without running more of its code than `str`, and surviving that."""
+    name = printable(type(error).__name__, 60)
+    try:
+        text = str(error) if type(error).__module__ in ("builtins", "torch", "torch.cuda") else ""
+    except BaseException:
+        text = ""
+    first = text.strip().splitlines()[0] if type(text) is str and text.strip() else ""
+    return printable(f"{name}: {first}" if first else name)
+
+
+def reason(error: BaseException) -> str:
+    """Why the experiment was not run, from what was raised."""
+    if isinstance(error, Failed):
+        return printable(str(error))
+    text = describe(error)
+    if isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text or "OutOfMemory" in text:
+        return f"memory limit ({text})"
+    return f"raised {text}"
+
+
+# -- containment -------------------------------------------------------------------------------------------------------
+
+
+class Guard:
+    """An audit hook that stops what measured code must not do, should the policy have let it through.
+
+    Python offers no way to remove it. It is armed once the libraries are loaded; `open` for reading stays possible below
+    the interpreter's own folders, since libraries load parts of themselves late.
+    """
+
+    STOPPED = ("os.", "subprocess.", "pty.", "socket.", "shutil.", "ctypes.", "urllib.", "ftplib.", "smtplib.", "webbrowser.",
+               "winreg.", "fcntl.", "glob.", "tempfile.", "sqlite3.", "code.", "resource.", "signal.", "syslog.")  # fmt: skip
+    HARMLESS = ("os.putenv", "os.unsetenv", "os.listdir", "os.scandir", "os.walk", "os.fwalk", "os.add_dll_directory", "os.getxattr", "ctypes.dlsym", "ctypes.seh_exception",
+                "ctypes.cdata", "ctypes.addressof", "ctypes.call_function", "ctypes.PyObj_FromPtr", "fcntl.fcntl")  # fmt: skip
+
+    def __init__(self, granted: frozenset[str], folder: str) -> None:
+        self.granted = granted
+        self.folder = os.path.realpath(folder)
+        own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *(os.path.dirname(m) for m in _library_files())}
+        self.readable = tuple(os.path.realpath(path) + os.sep for path in own) + ("/proc/", "/sys/", "/dev/")
+        self.armed = False
+        self.blocked: list[str] = []
+
+    def install(self) -> None:
+        self.armed = True
+        sys.addaudithook(self._hook)
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Disarm it for work of the harness itself."""
+        before, self.armed = self.armed, False
+        try:
+            yield
+        finally:
+            self.armed = before
+
+    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.armed:
+            return
+        if event == "open":
+            if self._may_open(*arguments):
+                return
+            event = f"open {printable(str(arguments[0]), 80)}" if type(arguments[0]) in (str, int) else "open"
+        elif not event.startswith(self.STOPPED) or event in self.HARMLESS or self._granted(event, arguments):
+            return
+        if len(self.blocked) < 10:
+            self.blocked.append(event)
+        raise PermissionError(f"{event} is not allowed in an experiment")
+
+    def _may_open(self, path: Any, mode: Any, flags: Any) -> bool:
+        if type(path) is int:
+            return True  # a descriptor that is open already
+        if type(path) is bytes:
+            path = path.decode(errors="replace")
+        if type(path) is not str:
+            return False
+        path = os.path.realpath(path)
+        writes = type(flags) is int and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        if path == os.devnull:
+            return True
+        if self.granted and (path + os.sep).startswith((self.folder + os.sep, "/dev/shm/")):
+            return True
+        return not writes and (path.startswith(self.readable) or "compile" in self.granted)
+
+    def _granted(self, event: str, arguments: tuple[Any, ...]) -> bool:
+        if "compile" in self.granted:
+            return True  # the compiler runs processes and keeps files; the list of names is the containment then
+        if "processes" in self.granted:
+            if event.startswith("socket."):
+                return all(type(argument) is not tuple for argument in arguments)  # Unix sockets have no (host, port)
+            if event in ("os.fork", "os.posix_spawn", "subprocess.Popen", "signal.pthread_kill"):
+                return event == "os.fork"
+            if event.startswith(("os.mkdir", "os.remove", "os.rmdir", "tempfile.", "shutil.rmtree", "os.kill", "os.chmod")):
+                return True
+        return False
+
+
+def _library_files() -> Iterator[str]:
+    for name in ("torch", "numpy", "triton"):
+        module = sys.modules.get(name)
+        path = getattr(module, "__file__", None)
+        if path:
+            yield os.path.dirname(path)
+
+
+def fingerprint(torch: Any) -> list[tuple[str, dict[str, Any]]]:
+    """The names of torch that figures rest on, to see afterwards that measured code did not change them."""
+    places = [("torch.Tensor", torch.Tensor), ("torch.nn.Module", torch.nn.Module), ("torch.cuda", torch.cuda), ("time", time)]
+    return [(name, dict(vars(place))) for name, place in places]
+
+
+def altered(torch: Any, before: list[tuple[str, dict[str, Any]]]) -> str | None:
+    places = {"torch.Tensor": torch.Tensor, "torch.nn.Module": torch.nn.Module, "torch.cuda": torch.cuda, "time": time}
+    for name, was in before:
+        now = vars(places[name])
+        for key, value in was.items():
+            if callable(value) and now.get(key) is not value:
+                return f"{name}.{key}"
+    return None
+
+
+# -- variants and their inputs -----------------------------------------------------------------------------------------
+
+
+class Variant:
+    """One of the two codes. `load` runs its module anew, so that nothing of an earlier repetition is left in it."""
+
+    def __init__(self, label: str, source: str, entry: str, keep: bool) -> None:
+        self.label = label
+        self.entry = entry
+        self.keep = keep
+        self._code = compile(source, f"<{label}>", "exec")
+        self._kept: types.ModuleType | None = None
+
+    def load(self) -> types.ModuleType:
+        if self._kept is not None:
+            return self._kept
+        module = types.ModuleType(f"measured_{self.label}")
+        sys.modules[module.__name__] = module
+        exec(self._code, module.__dict__)
+        if self.keep:
+            self._kept = module
+        return module
+
+    def function(self, module: types.ModuleType) -> Callable[..., Any]:
+        found: Any = module
+        for part in self.entry.split("."):
+            found = getattr(found, part, None)
+        if not callable(found):
+            raise Failed(f"there is no function {self.entry}")
+        return found  # type: ignore[no-any-return]
+
+
+class Inputs:
+    """Fresh arguments for a call: made by the experiment's own `inputs`, or built from what the plan says of each."""
+
+    def __init__(self, experiment: dict[str, Any], torch: Any, device: Any) -> None:
+        self.torch = torch
+        self.device = device
+        self.experiment = experiment
+        self.copied = True
+        self.source: types.ModuleType | None = None
+        if experiment.get("inputs"):
+            self.source = Variant("inputs", experiment["inputs"], "inputs", keep=True).load()
+        self.master: Any = None
+
+    def seed(self) -> None:
+        random.seed(0)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(0)
+        self.torch.manual_seed(0)
+
+    def make(self) -> Any:
+        self.seed()
+        dtype = getattr(self.torch, self.experiment.get("dtype") or "float32")
+        made = self.source.__dict__["inputs"](self.device, dtype, **self.experiment.get("size", {}))
+        return made if type(made) is tuple else (made,)
+
+    def fresh(self, module: types.ModuleType) -> tuple[Any, ...]:
+        """Arguments equal to those of every other call, sharing no memory with them.
+
+        They are copied from a first set; where they cannot be (generators, tensors inside a graph), made anew.
+        """
+        if self.source is None:
+            self.seed()
+            return Builder(self.torch, self.device, module).arguments(self.experiment["arguments"])
+        if self.copied:
+            try:
+                if self.master is None:
+                    self.master = self.make()
+                return self.copy(self.master)
+            except Exception:
+                self.copied = False
+        return self.make()
+
+    def copy(self, value: Any) -> Any:
+        memo: dict[int, Any] = {}
+        for tensor in tensors(self.torch, value):
+            if tensor.device.type == "cpu" and self.device.type == "cuda" and tensor.is_pinned():
+                memo[id(tensor)] = tensor.detach().clone().pin_memory().requires_grad_(tensor.requires_grad)
+        return copy.deepcopy(value, memo)
+
+    def size(self, arguments: Any) -> int:
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors(self.torch, arguments)) or 1
+
+
+def tensors(torch: Any, value: Any) -> list[Any]:
+    """The tensors in `value`: in containers of exact builtin types, modules, optimizers, datasets and loaders."""
+    found: list[Any] = []
+    seen: set[int] = set()
+    todo = [value]
+    while todo and len(seen) < 100_000:
+        item = todo.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        kind = type(item)
+        if issubclass(kind, torch.Tensor):
+            found.append(item)
+        elif kind in (list, tuple, set):
+            todo.extend(item)
+        elif kind is dict:
+            todo.extend(item.values())
+        elif issubclass(kind, (torch.nn.Module, torch.optim.Optimizer, torch.utils.data.Dataset, torch.utils.data.DataLoader)):
+            todo.append(dict(object.__getattribute__(item, "__dict__")))
+    return found
+
+
+class Builder:
+    """Makes arguments and stand-ins from their descriptions in the plan.
+
+    A description is a dictionary with a "kind"; the other keys are parameters of that kind, given by `make_KIND`.
+    """
+
+    def __init__(self, torch: Any, device: Any, module: types.ModuleType) -> None:
+        self.torch = torch
+        self.device = device
+        self.module = module
+        self.made: dict[str, Any] = {}
+
+    def arguments(self, descriptions: list[dict[str, Any]]) -> tuple[Any, ...]:
+        for description in descriptions:
+            self.made[description["name"]] = self.make(description)
+        return tuple(self.made[description["name"]] for description in descriptions)
+
+    def make(self, description: Any) -> Any:
+        if type(description) is not dict or "kind" not in description:
+            return description
+        maker = getattr(self, f"make_{description['kind']}", None)
+        if maker is None:
+            raise Failed(f"unknown kind of input {description['kind']}")
+        return maker(**{k: v for k, v in description.items() if k not in ("kind", "name", "origin", "shown")})
+
+    def make_tensor(self, dtype: str, shape: list[int], device: str = "", grad: bool = False, high: int = 2, fill: str = "",
+                    pinned: bool = False) -> Any:  # fmt: skip
+        torch, where = self.torch, (self.torch.device(device) if device else self.device)
+        kind = getattr(torch, dtype)
+        if fill == "eye":
+            made = torch.eye(*shape[-2:], dtype=kind, device=where).expand(*shape).clone()
+        elif kind == torch.bool:
+            made = torch.rand(shape, device=where) < 0.5
+        elif kind.is_floating_point or kind.is_complex:
+            made = torch.randn(shape, dtype=kind, device=where)
+            made = made.abs() if fill == "positive" else made
+        else:
+            made = torch.randint(high, tuple(shape), dtype=kind, device=where)
+        if pinned and self.device.type == "cuda":
+            made = made.cpu().pin_memory()
+        return made.requires_grad_() if grad else made
+
+    def make_number(self, value: Any) -> Any:
+        return value
+
+    def make_device(self) -> Any:
+        return self.device
+
+    def make_dtype(self, value: str) -> Any:
+        return getattr(self.torch, value)
+
+    def make_none(self) -> None:
+        return None
+
+    def make_list(self, items: list[Any], times: int = 1) -> list[Any]:
+        return [self.make(item) for _ in range(times) for item in items]
+
+    def make_tuple(self, items: list[Any]) -> tuple[Any, ...]:
+        return tuple(self.make(item) for item in items)
+
+    def make_dict(self, items: dict[str, Any]) -> dict[str, Any]:
+        return {key: self.make(item) for key, item in items.items()}
+
+    def make_own(self, path: str, args: list[Any] = [], kwargs: dict[str, Any] = {}, place: bool = True) -> Any:
+        found: Any = self.module
+        for part in path.split("."):
+            found = getattr(found, part)
+        made = found(*(self.make(item) for item in args), **{key: self.make(item) for key, item in kwargs.items()})
+        return made.to(self.device) if place and isinstance(made, self.torch.nn.Module) else made
+
+    def make_same(self, of: str) -> Any:
+        return self.made[of]
+
+    def make_network(self, sizes: list[int], dtype: str = "float32", activation: str = "ReLU", layers: str = "linear") -> Any:
+        nn = self.torch.nn
+        parts: list[Any] = []
+        for before, after in zip(sizes, sizes[1:]):
+            parts += [nn.Linear(before, after), getattr(nn, activation)()]
+        return nn.Sequential(*parts[:-1]).to(self.device, getattr(self.torch, dtype))
+
+    def make_layer(self, path: str, args: list[Any] = [], kwargs: dict[str, Any] = {}) -> Any:
+        if not path.startswith("torch.") or policy.check(f"import torch\n{path}"):
+            raise Failed(f"{path} is not on the list of allowed names")
+        found: Any = sys.modules["torch"]
+        for part in path.split(".")[1:]:
+            found = getattr(found, part)
+        made = found(*(self.make(item) for item in args), **{key: self.make(item) for key, item in kwargs.items()})
+        return made.to(self.device) if isinstance(made, self.torch.nn.Module) else made
+
+    def make_optimizer(self, of: str, name: str = "SGD", lr: float = 0.01) -> Any:
+        return getattr(self.torch.optim, name)(self.made[of].parameters(), lr=lr)
+
+    def make_scaler(self) -> Any:
+        return self.torch.amp.GradScaler(self.device.type, enabled=self.device.type == "cuda")
+
+    def make_scheduler(self, of: str) -> Any:
+        return self.torch.optim.lr_scheduler.LambdaLR(self.made[of], lambda step: 1.0)
+
+    def make_loader(self, items: list[Any], batches: int, device: str = "", pinned: bool = False, workers: int = 0,
+                    mapping: dict[str, Any] | None = None) -> Any:  # fmt: skip
+        """Batches made ahead, with a length and a dataset, as a loader shows itself to a loop."""
+        made = []
+        for _ in range(batches):
+            batch = self.make(mapping) if mapping else tuple(self.make(item) for item in items)
+            made.append(batch if mapping or len(items) != 1 else batch[0])
+        return Batches(made)
+
+    def make_object(self, attributes: dict[str, Any] = {}, calls: dict[str, Any] = {}) -> Any:
+        made = Plain()
+        for name, item in attributes.items():
+            setattr(made, name, self.make(item))
+        for name, item in calls.items():
+            setattr(made, name, lambda *_, made=self.make(item), **__: made)
+        return made
+
+    def make_function(self, returns: Any = None, of: str = "") -> Any:
+        if of in ("first", "mean", "sum", "mse"):
+            return {
+                "first": lambda x, *_, **__: x,
+                "mean": lambda x, *_, **__: x.float().mean(),
+                "sum": lambda x, *_, **__: x.float().sum(),
+                "mse": lambda x, y, *_, **__: (x.float() - y.float()).pow(2).mean(),
+            }[of]
+        value = self.make(returns)
+        return lambda *_, **__: value
+
+
+class Batches:
+    """A stand-in for a loader: batches that are there already."""
+
+    def __init__(self, made: list[Any]) -> None:
+        self._made = made
+        self.dataset = made
+        self.batch_size = 1
+        self.sampler = Plain()
+        self.sampler.set_epoch = lambda epoch: None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._made[index]
+
+
+class Plain:
+    """A stand-in with the attributes the plan gives it."""
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+def same(torch: Any, one: Any, other: Any, depth: int = 20) -> tuple[bool | None, str]:
+    """Whether two results agree, and where not; None where they hold objects that cannot be compared.
+
+    Tensors and floats agree to a tolerance that follows the dtype, relative to the largest magnitude.
+    """
+    if not depth:
+        return None, "nested too deeply to compare"
+    kind = type(one)
+    if issubclass(kind, torch.Tensor) and issubclass(type(other), torch.Tensor):
+        return _same_tensors(torch, one.detach(), other.detach())
+    numbers = (int, float, bool)
+    if kind in numbers and type(other) in numbers:
+        if one == other or (one != one and other != other):
+            return True, ""
+        if max(abs(one), abs(other)) > 1e300:
+            return False, "numbers differ"
+        close = abs(one - other) <= TOLERANCE["float32"] * max(abs(one), abs(other))
+        return close, "" if close else printable(f"{one!r} and {other!r}")
+    if (issubclass(kind, torch.Tensor) or kind in numbers) and (issubclass(type(other), torch.Tensor) or type(other) in numbers):
+        pair = [x.detach() if issubclass(type(x), torch.Tensor) else torch.tensor(x) for x in (one, other)]
+        if all(x.numel() == 1 for x in pair):
+            return same(torch, float(pair[0]), float(pair[1]), depth - 1)
+        return False, "a number and a tensor"
+    if kind is not type(other):
+        if kind in (list, tuple) and type(other) in (list, tuple):
+            return same(torch, list(one), list(other), depth)
+        known = (list, tuple, dict, str, type(None), *numbers)
+        if kind in known and type(other) in known:
+            return False, f"{kind.__name__} and {type(other).__name__}"
+        return None, f"values of {printable(kind.__name__, 60)} are not compared"
+    if one is None:
+        return True, ""
+    if kind is str:
+        return one == other, "" if one == other else "texts differ"
+    if kind in (list, tuple):
+        if len(one) != len(other):
+            return False, f"{len(one)} and {len(other)} items"
+        return _all(same(torch, a, b, depth - 1) for a, b in zip(one, other))
+    if kind is dict:
+        keys = [key for key in one if type(key) in (str, int)]
+        if len(keys) != len(one) or len(one) != len(other):
+            return (None, "keys are not compared") if len(keys) != len(one) else (False, "keys differ")
+        if any(key not in other for key in keys):
+            return False, "keys differ"
+        return _all(same(torch, one[key], other[key], depth - 1) for key in keys)
+    if "numpy" in sys.modules and kind is sys.modules["numpy"].ndarray and one.dtype.kind in "fiubc":
+        return same(torch, torch.from_numpy(one.copy()), torch.from_numpy(other.copy()), depth - 1)
+    return None, f"values of {printable(kind.__name__, 60)} are not compared"
+
+
+def _all(results: Iterator[tuple[bool | None, str]]) -> tuple[bool | None, str]:
+    unknown: tuple[bool | None, str] | None = None
+    for equal, why in results:
+        if equal is False:
+            return equal, why
+        if equal is None:
+            unknown = (equal, why)
+    return unknown or (True, "")
+
+
+def _same_tensors(torch: Any, one: Any, other: Any) -> tuple[bool | None, str]:
+    if one.shape != other.shape:
+        return False, f"shapes {tuple(one.shape)} and {tuple(other.shape)}"
+    if one.layout != torch.strided or other.layout != torch.strided:
+        return None, "sparse tensors are not compared"
+    if one.numel() == 0:
+        return True, ""
+    names = [str(x.dtype).replace("torch.", "") for x in (one, other)]
+    tolerance = max(TOLERANCE.get(name, 0.0) for name in names)
+    if one.dtype.is_complex or other.dtype.is_complex:
+        one, other = torch.view_as_real(one.to(torch.complex128)), torch.view_as_real(other.to(torch.complex128))
+    a, b = one.to("cpu", torch.float64), other.to("cpu", torch.float64)
+    finite = torch.isfinite(a) & torch.isfinite(b)
+    if not torch.equal(torch.nan_to_num(a[~finite], 1.5), torch.nan_to_num(b[~finite], 1.5)):
+        return False, "infinities or NaN differ"
+    if not bool(finite.any()):
+        return True, ""
+    a, b = a[finite], b[finite]
+    difference, scale = float((a - b).abs().max()), float(torch.maximum(a.abs(), b.abs()).max())
+    if difference <= tolerance * scale:
+        return True, ""
+    return False, f"they differ by {difference:.3g} where the largest magnitude is {scale:.3g}"
+
+
+# -- measuring ---------------------------------------------------------------------------------------------------------
+
+
+class Bench:
+    """Measures the two variants of one experiment."""
+
+    def __init__(self, torch: Any, experiment: dict[str, Any], device: Any, seconds: float, say: Callable[..., None]) -> None:
+        self.torch = torch
+        self.device = device
+        self.cuda = device.type == "cuda"
+        self.seconds = seconds
+        self.say = say
+        self.experiment = experiment
+        self.keep = "compile" in experiment.get("grants", ())
+        entry = experiment["entry"]
+        self.variants = tuple(Variant(label, experiment[label], entry, self.keep) for label in ("before", "after"))
+        self.inputs = Inputs(experiment, torch, device)
+        self.sync = torch.cuda.synchronize if self.cuda else (lambda: None)
+        self.clock = time.perf_counter
+
+    def prepare(self, variant: Variant, copies: int = 1) -> tuple[Callable[..., Any], list[tuple[Any, ...]]]:
+        """The variant's entry in a fresh module, and fresh arguments for `copies` calls."""
+        module = variant.load()
+        arguments = [self.inputs.fresh(module) for _ in range(copies)]
+        self.inputs.seed()
+        return variant.function(module), arguments
+
+    def call(self, variant: Variant) -> tuple[Any, tuple[Any, ...]]:
+        """One call; its result and what it left of its arguments."""
+        entry, (arguments,) = self.prepare(variant)
+        result = entry(*arguments)
+        self.sync()
+        return result, arguments
+
+    def sample(self, variant: Variant, copies: int) -> float:
+        """Seconds for one call: `copies` calls one after the other, drained at both ends."""
+        entry, calls = self.prepare(variant, copies)
+        self.sync()
+        started = self.clock()
+        for arguments in calls:
+            entry(*arguments)
+        self.sync()
+        return (self.clock() - started) / copies
+
+    def run(self) -> dict[str, Any]:
+        first = {}
+        results = {}
+        for variant in self.variants:
+            started = self.clock()
+            results[variant.label] = self.call(variant)
+            first[variant.label] = self.clock() - started
+        equal, difference = self.compare(results)
+        results.clear()
+        copies = self.choose_copies()
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        times = self.measure(copies)
+        gc.enable()
+        outcome: dict[str, Any] = {
+            "equal": equal,
+            "difference": difference,
+            "calls_per_sample": copies,
+            "rounds": len(times["before"]) // 2,
+            "ratio": interval(times),
+        }
+        for variant in self.variants:
+            outcome[variant.label] = {
+                **spread(times[variant.label]),
+                "first_us": first[variant.label] * 1e6,
+                **self.observe(variant, statistics.median(times[variant.label])),
+            }
+        if self.experiment.get("criterion") == "race":
+            outcome["wrong_reads"] = self.wrong_reads()
+        if self.experiment.get("criterion") == "clock":
+            outcome["clock"] = self.clocks()
+        return outcome
+
+    def compare(self, results: dict[str, Any]) -> tuple[bool | None, str]:
+        """Whether both variants computed the same: their results and, above the template rung, what they left behind."""
+        (one, left), (other, right) = results["before"], results["after"]
+        equal = same(self.torch, one, other)
+        if equal[0] is False or self.experiment["rung"] == "template":
+            return equal
+        state = same(self.torch, tensors(self.torch, left), tensors(self.torch, right))
+        if state[0] is False:
+            return False, f"what is left in the arguments: {state[1]}"
+        return equal
+
+    def choose_copies(self) -> int:
+        """How many calls make a timed stretch: enough for the clock, few enough for the memory their inputs take."""
+        typical = min(self.sample(variant, 1) for variant in self.variants for _ in range(2))
+        if typical >= STRETCH or self.keep:
+            return 1 if typical >= STRETCH else 4
+        size = self.inputs.size(self.inputs.fresh(self.variants[0].load()))
+        return max(1, min(MAX_COPIES, math.ceil(STRETCH / typical), COPY_BYTES // size))
+
+    def measure(self, copies: int) -> dict[str, list[float]]:
+        """Seconds of a call by variant: rounds of A B B A, after warm-up, until the interval is narrow or time is up."""
+        a, b = self.variants
+        end = self.clock() + self.seconds
+        warm_until = self.clock() + self.seconds / 4
+        history: dict[str, list[float]] = {"before": [], "after": []}
+        for turn in range(20):
+            for variant in (a, b):
+                history[variant.label].append(self.sample(variant, copies))
+            steady = all(max(last) <= 1.1 * min(last) for last in (series[-3:] for series in history.values()))
+            if turn >= 2 and (steady or self.clock() > warm_until):
+                break
+        times: dict[str, list[float]] = {"before": [], "after": []}
+        check = 5
+        for count in range(1, MAX_ROUNDS + 1):
+            for variant in (a, b, b, a):
+                times[variant.label].append(self.sample(variant, copies))
+            now = self.clock()
+            if now > end and count >= 3:
+                break
+            if count >= check:
+                self.say("round", count=count)
+                check = math.ceil(count * 1.4)
+                if is_narrow(interval(times)):
+                    break
+            gc.collect(0)
+        return times
+
+    # -- passes of their own -------------------------------------------------------------------------------------------
+
+    def observe(self, variant: Variant, seconds: float) -> dict[str, Any]:
+        """What a call does, besides how long it takes. What cannot be taken of it is None."""
+        seen: dict[str, Any] = {}
+        for take in (self.memory, self.waits, self.work, self.trace):
+            try:
+                seen.update(take(variant, seconds))
+            except Exception as error:
+                seen.setdefault("missing", []).append(f"{take.__name__}: {describe(error)}")
+            self.say("pass", name=take.__name__)
+        return seen
+
+    def memory(self, variant: Variant, seconds: float) -> dict[str, Any]:
+        """Peak bytes above what was there before the call, and growth per step after the first steps."""
+        torch = self.torch
+        entry, (arguments,) = self.prepare(variant)
+        gc.collect()
+        self.sync()
+        if self.cuda:
+            torch.cuda.reset_peak_memory_stats()
+            base = torch.cuda.memory_allocated()
+            current: Callable[[], int] = torch.cuda.memory_allocated
+            meter: Any = contextlib.nullcontext()
+        else:
+            meter = _HostMeter(torch)
+            base, current = 0, lambda: meter.live
+        marks: list[int] = []
+        with meter, steps(torch, lambda: marks.append(current() - base)):
+            result = entry(*arguments)
+            self.sync()
+            peak = torch.cuda.max_memory_allocated() - base if self.cuda else meter.peak
+            kept = current() - base
+        del result
+        return {
+            "peak_bytes": max(0, peak),
+            "kept_bytes": kept,
+            "growth_bytes_per_step": slope(marks),
+            "memory_curve": thin(marks, MAX_MARKS),
+        }
+
+    def waits(self, variant: Variant, seconds: float) -> dict[str, Any]:
+        """How often and how long the host waited for the device, with the lines that did."""
+        if not self.cuda:
+            return {"waits": None, "wait_us": None}
+        entry, (arguments,) = self.prepare(variant)
+        self.sync()
+        watch = _WaitWatch(self.torch, self.clock)
+        with watch:
+            entry(*arguments)
+        self.sync()
+        return {"waits": watch.count, "wait_us": watch.seconds * 1e6, "wait_places": watch.places()}
+
+    def work(self, variant: Variant, seconds: float) -> dict[str, Any]:
+        """FLOPs, bytes that the operators read and wrote, operators, and time spent waiting for batches."""
+        if self.keep:
+            return {}  # a mode would make the compiled code run uncompiled
+        from torch.utils.flop_counter import FlopCounterMode
+
+        entry, (arguments,) = self.prepare(variant)
+        counter = FlopCounterMode(display=False)
+        meter = _traffic_meter(self.torch)
+        fetch = _FetchWatch(self.torch, self.clock)
+        with fetch, counter, meter:
+            entry(*arguments)
+        self.sync()
+        return {"flops": counter.get_total_flops(), "bytes": meter.bytes, "operators": meter.count, "fetch_us": fetch.seconds * 1e6}
+
+    def trace(self, variant: Variant, seconds: float) -> dict[str, Any]:
+        """Kernels, time the device was busy, and the two timelines of one call."""
+        from torch.profiler import ProfilerActivity, profile
+
+        if seconds > 2.0:
+            return {}
+        entry, (arguments,) = self.prepare(variant)
+        self.sync()
+        activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if self.cuda else [])
+        with profile(activities=activities) as taken:
+            with self.torch.profiler.record_function("torchlint-call"):
+                entry(*arguments)
+                self.sync()
+        with self.experiment["guard"].open():
+            path = os.path.join(os.getcwd(), "trace.json")
+            taken.export_chrome_trace(path)
+            with open(path, encoding="utf-8") as file:
+                events = json.load(file)["traceEvents"]
+            os.remove(path)
+        return read_trace(events, self.cuda)
+
+    def wrong_reads(self) -> dict[str, int]:
+        """How many of ten calls of each variant gave another result than the repaired code does when drained."""
+        truth, _ = self.call(self.variants[1])
+        wrong = {}
+        for variant in self.variants:
+            wrong[variant.label] = sum(same(self.torch, truth, self.call(variant)[0])[0] is False for _ in range(10))
+        return wrong
+
+    def clocks(self) -> dict[str, Any]:
+        """What each variant reports as time, by the last number it returns, against what a drained clock says."""
+        told: dict[str, Any] = {}
+        for variant in self.variants:
+            reported, true = [], []
+            for _ in range(5):
+                entry, (arguments,) = self.prepare(variant)
+                self.sync()
+                started = self.clock()
+                value = last_number(entry(*arguments))
+                self.sync()
+                true.append(self.clock() - started)
+                reported.append(value)
+            if any(value is None for value in reported):
+                return {}
+            told[variant.label] = {"reported": statistics.median(reported), "true_s": statistics.median(true)}
+        return told
+
+
+class _HostMeter:
+    """Bytes of host tensors alive, from the allocator's own events in an operator mode."""
+
+    def __init__(self, torch: Any) -> None:
+        import weakref
+
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        self.live = self.peak = 0
+        outer, known = self, {}
+
+        def released(key: int, size: int) -> None:
+            outer.live -= size
+            known.pop(key, None)
+
+        class Mode(TorchDispatchMode):
+            def __torch_dispatch__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+                made = function(*args, **(kwargs or {}))
+                for tensor in made if type(made) in (tuple, list) else (made,):
+                    if not isinstance(tensor, torch.Tensor) or tensor.device.type != "cpu":
+                        continue
+                    storage = tensor.untyped_storage()
+                    key = storage._cdata
+                    inputs = {x.untyped_storage()._cdata for x in args if isinstance(x, torch.Tensor) and x.layout == torch.strided}
+                    if key in known or key in inputs:
+                        continue
+                    size = storage.nbytes()
+                    known[key] = weakref.finalize(storage, released, key, size)
+                    outer.live += size
+                    outer.peak = max(outer.peak, outer.live)
+                return made
+
+        self._mode = Mode()
+
+    def __enter__(self) -> None:
+        self._mode.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._mode.__exit__(*error)
+
+
+def _traffic_meter(torch: Any) -> Any:
+    """A mode that adds up what operators read and write, apart from views and what only looks at tensors."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Mode(TorchDispatchMode):
+        bytes = count = 0
+
+        def __torch_dispatch__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+            made = function(*args, **(kwargs or {}))
+            returned = made if type(made) in (tuple, list) else (made,)
+            out = [x for x in returned if isinstance(x, torch.Tensor) and x.layout == torch.strided]
+            given = [x for x in _flat(args) if isinstance(x, torch.Tensor) and x.layout == torch.strided]
+            places = {x.untyped_storage()._cdata for x in given}
+            writes = any(a.alias_info is not None and a.alias_info.is_write for a in function._schema.arguments)
+            view = bool(out) and not writes and all(x.untyped_storage()._cdata in places for x in out)
+            if not view and (out or writes):
+                Mode.count += 1
+                Mode.bytes += sum(x.numel() * x.element_size() for x in (*given, *out))
+            return made
+
+    Mode.bytes = Mode.count = 0
+    return Mode()
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for value in values:
+        if type(value) in (tuple, list):
+            yield from _flat(value)
+        else:
+            yield value
+
+
+class _WaitWatch:
+    """Counts and times host waits: what torch's debug mode reports, and what it misses.
+
+    It misses `synchronize` itself, and copies between the device and pageable memory under `non_blocking=True`, which
+    hold the host for the staging copy.
+    """
+
+    def __init__(self, torch: Any, clock: Callable[[], float]) -> None:
+        from torch.overrides import TorchFunctionMode
+
+        self.torch = torch
+        self.count = 0
+        self.seconds = 0.0
+        self._places: dict[str, int] = {}
+        self._clock = clock
+        self._undo: list[Callable[[], None]] = []
+        self._caught: list[Any] = []
+        watch = self
+
+        class Mode(TorchFunctionMode):
+            def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+                kwargs = kwargs or {}
+                staged = watch._is_staged(function, args, kwargs)
+                seen, started = len(watch._caught), clock()
+                made = function(*args, **kwargs)
+                waits = len(watch._caught) - seen
+                if waits or (staged and watch._crossed(args, made)):
+                    watch._add(max(1, waits), clock() - started)
+                return made
+
+        self._mode = Mode()
+
+    def _is_staged(self, function: Any, args: Any, kwargs: Any) -> bool:
+        """Whether the call copies under non_blocking, which the debug mode then says nothing of."""
+        name = getattr(function, "__name__", "")
+        return name in ("to", "cuda", "cpu", "copy_") and (bool(kwargs.get("non_blocking")) or any(x is True for x in args[1:]))
+
+    def _crossed(self, args: Any, made: Any) -> bool:
+        """Whether the copy went between the device and pageable memory."""
+        pair = [x for x in (*args[:2], made) if isinstance(x, self.torch.Tensor)]
+        kinds = {x.device.type for x in pair}
+        return len(kinds) > 1 and any(x.device.type == "cpu" and not x.is_pinned() for x in pair)
+
+    def _add(self, count: int, seconds: float) -> None:
+        self.count += count
+        self.seconds += seconds
+        frame = sys._getframe(2)
+        while frame is not None and not frame.f_code.co_filename.startswith("<"):
+            frame = frame.f_back  # type: ignore[assignment]
+        if frame is not None and len(self._places) < 50:
+            place = f"{frame.f_code.co_filename.strip('<>')}:{frame.f_lineno}"
+            self._places[place] = self._places.get(place, 0) + count
+
+    def places(self) -> dict[str, int]:
+        return dict(sorted(self._places.items(), key=lambda item: -item[1])[:20])
+
+    def _hook(self, owner: Any, name: str) -> None:
+        original = getattr(owner, name)
+
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            started = self._clock()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self._add(1, self._clock() - started)
+
+        setattr(owner, name, timed)
+        self._undo.append(lambda: setattr(owner, name, original))
+
+    def __enter__(self) -> None:
+        torch = self.torch
+        self._warnings = warnings.catch_warnings(record=True)
+        caught = self._warnings.__enter__()
+        assert caught is not None
+        warnings.simplefilter("always")
+        self._caught = caught
+        torch.set_warn_always(True)
+        torch.cuda.set_sync_debug_mode("warn")
+        for owner, name in ((torch.cuda, "synchronize"), (torch.cuda.Event, "synchronize"), (torch.cuda.Stream, "synchronize")):
+            self._hook(owner, name)
+        self._mode.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._mode.__exit__(*error)
+        self.torch.cuda.set_sync_debug_mode("default")
+        self.torch.set_warn_always(False)
+        for undo in reversed(self._undo):
+            undo()
+        self._warnings.__exit__(*error)
+
+
+class _FetchWatch:
+    """Times what loaders take to hand out batches."""
+
+    def __init__(self, torch: Any, clock: Callable[[], float]) -> None:
+        self.seconds = 0.0
+        self._owner = torch.utils.data.dataloader._BaseDataLoaderIter
+        self._clock = clock
+
+    def __enter__(self) -> None:
+        self._original = self._owner.__next__
+        watch, original = self, self._original
+
+        def timed(loader: Any) -> Any:
+            started = watch._clock()
+            try:
+                return original(loader)
+            finally:
+                watch.seconds += watch._clock() - started
+
+        self._owner.__next__ = timed
+
+    def __exit__(self, *error: Any) -> None:
+        self._owner.__next__ = self._original
+
+
+ORDER = ("forward", "backward", "step")  # what a training step does, in its order
+
+
+@contextlib.contextmanager
+def steps(torch: Any, mark: Callable[[], None]) -> Iterator[None]:
+    """Call `mark` once per step: at each optimizer step, else at each backward, else at each outermost module call."""
+    depth, current, handles = [0], [ORDER[0]], []
+
+    def entered(*_: Any) -> None:
+        depth[0] += 1
+
+    def left(*_: Any) -> None:
+        depth[0] -= 1
+        if not depth[0]:
+            chosen("forward")
+
+    def chosen(kind: str) -> None:
+        """A later event of the step, once seen, takes over from an earlier one."""
+        if ORDER.index(kind) >= ORDER.index(current[0]):
+            current[0] = kind
+            mark()
+
+    from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+    handles += [register_module_forward_pre_hook(entered), register_module_forward_hook(left)]
+    original = torch.autograd.backward
+
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        made = original(*args, **kwargs)
+        chosen("backward")
+        return made
+
+    torch.autograd.backward = backward
+    with contextlib.suppress(ImportError):  # torch before 2.1 has no such hook
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        handles.append(register_optimizer_step_post_hook(lambda *_: chosen("step")))
+    try:
+        yield
+    finally:
+        torch.autograd.backward = original
+        for handle in handles:
+            handle.remove()
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
+
+
+def interval(times: dict[str, list[float]]) -> dict[str, float]:
+    """The ratio of medians, before over after, and its 95 % interval by resampling whole rounds of A B B A."""
+    before, after = times["before"], times["after"]
+    rounds = len(before) // 2
+    draw = random.Random(0)
+    ratios = []
+    for _ in range(RESAMPLES):
+        chosen = [draw.randrange(rounds) for _ in range(rounds)]
+        top = statistics.median([before[2 * i + k] for i in chosen for k in (0, 1)])
+        bottom = statistics.median([after[2 * i + k] for i in chosen for k in (0, 1)])
+        ratios.append(top / bottom)
+    ratios.sort()
+    return {
+        "median": statistics.median(before) / statistics.median(after),
+        "low": ratios[int(0.025 * RESAMPLES)],
+        "high": ratios[int(0.975 * RESAMPLES) - 1],
+    }
+
+
+def is_narrow(ratio: dict[str, float]) -> bool:
+    width = (ratio["high"] - ratio["low"]) / ratio["median"]
+    clear = all(ratio["high"] < bound or ratio["low"] > bound for bound in CLEAR)
+    within = ratio["low"] > CLEAR[0] and ratio["high"] < CLEAR[1]
+    return width <= (NARROW if clear or within else NARROW / 2)
+
+
+def spread(times: list[float]) -> dict[str, float]:
+    ordered = sorted(times)
+    quarter = len(ordered) // 4
+    return {"median_us": statistics.median(ordered) * 1e6, "iqr_us": (ordered[-1 - quarter] - ordered[quarter]) * 1e6}
+
+
+def slope(marks: list[int]) -> float | None:
+    """Bytes per step by the median of slopes between all pairs, the first fifth left out; None for under four steps."""
+    tail = marks[len(marks) // 5 :] if len(marks) >= 10 else marks[1:]
+    tail = thin(tail, 100)
+    if len(tail) < 3:
+        return None
+    stride = max(1, len(marks) // 100) if len(marks) >= 100 else 1
+    slopes = [(b - a) / (j - i) for i, a in enumerate(tail) for j, b in enumerate(tail) if j > i]
+    return statistics.median(slopes) / stride
+
+
+def thin(values: list[Any], limit: int) -> list[Any]:
+    """At most `limit` of the values, evenly spread."""
+    stride = max(1, math.ceil(len(values) / limit))
+    return values[::stride]
+
+
+def last_number(value: Any) -> float | None:
+    """The last number in a result, where a timing function keeps its time."""
+    if type(value) in (int, float):
+        return float(value)
+    if type(value) in (list, tuple):
+        return next((found for item in reversed(value) if (found := last_number(item)) is not None), None)
+    if type(value) is dict:
+        return last_number(list(value.values()))
+    return None
+
+
+# -- traces ------------------------------------------------------------------------------------------------------------
+
+_WAITING = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "cudaMemcpy")
+
+
+def read_trace(events: list[dict[str, Any]], cuda: bool) -> dict[str, Any]:
+    """Kernels, busy time and timelines from a Chrome trace.
+
+    A timeline is a list of [lane, name, start, duration] in microseconds from the call's start. Lanes: "host" (what
+    torch does there), "wait" (the host waits for the device), "device" (kernels) and "copy".
+    """
+    timed = [e for e in events if e.get("ph") == "X" and "dur" in e]
+    frame = next((e for e in timed if e.get("name") == "torchlint-call" and e.get("cat") == "user_annotation"), None)
+    if frame is None:
+        return {}
+    origin = float(frame["ts"])
+    lanes: dict[str, list[list[Any]]] = {"host": [], "wait": [], "device": [], "copy": []}
+    for event in timed:
+        category, name = event.get("cat", ""), str(event.get("name", ""))
+        start, length = float(event["ts"]) - origin, float(event["dur"])
+        if category == "kernel":
+            lane = "device"
+        elif category in ("gpu_memcpy", "gpu_memset"):
+            lane = "copy"
+        elif category == "cuda_runtime" and name in _WAITING:
+            lane = "wait"
+        elif category == "cpu_op":
+            lane = "host"
+        else:
+            continue
+        if start >= 0:
+            lanes[lane].append([start, length, printable(name, 60)])
+    lanes["host"] = outermost(lanes["host"])
+    if lanes["wait"]:
+        lanes["wait"].sort()
+        end = float(frame["dur"])
+        while lanes["wait"] and lanes["wait"][-1][0] + lanes["wait"][-1][1] >= end - 5 and lanes["wait"][-1][2] == "cudaDeviceSynchronize":
+            lanes["wait"].pop()  # the harness' own, at the end
+    timeline = [
+        [lane, name, round(start, 1), round(length, 1)]
+        for lane, spans in lanes.items()
+        for start, length, name in merged(sorted(spans), MAX_EVENTS)
+    ]
+    seen: dict[str, Any] = {"timeline": timeline, "traced_us": float(frame["dur"])}
+    if cuda:
+        seen["kernels"] = len(lanes["device"])
+        seen["copies"] = len(lanes["copy"])
+        seen["busy_us"] = covered(lanes["device"] + lanes["copy"])
+    else:
+        seen["kernels"] = None
+    return seen
+
+
+def outermost(spans: list[list[Any]]) -> list[list[Any]]:
+    """The spans that lie in no other."""
+    out: list[list[Any]] = []
+    end = -1.0
+    for span in sorted(spans, key=lambda s: (s[0], -s[1])):
+        if span[0] >= end:
+            out.append(span)
+            end = span[0] + span[1]
+    return out
+
+
+def covered(spans: list[list[Any]]) -> float:
+    """Length of the union of spans."""
+    total, end = 0.0, -math.inf
+    for start, length, _ in sorted(spans):
+        if start + length > end:
+            total += start + length - max(start, end)
+            end = start + length
+    return total
+
+
+def merged(spans: list[list[Any]], limit: int) -> list[list[Any]]:
+    """At most `limit` spans: neighbours grow together, those with the smallest gaps first."""
+    if len(spans) <= limit:
+        return spans
+    gaps = sorted(spans[i + 1][0] - (spans[i][0] + spans[i][1]) for i in range(len(spans) - 1))
+    threshold = gaps[len(spans) - limit - 1]
+    out = [list(spans[0])]
+    for start, length, name in spans[1:]:
+        last = out[-1]
+        if start - (last[0] + last[1]) <= threshold:
+            last[1] = max(last[1], start + length - last[0])
+            last[2] = last[2] if last[2].endswith(" …") else f"{last[2]} …"
+        else:
+            out.append([start, length, name])
+    return out[:limit]
+
+
+# -- the machine -------------------------------------------------------------------------------------------------------
+
+
+def machine(torch: Any, device: Any) -> dict[str, Any]:
+    """What was measured on: hardware, versions, and the ceilings that say which bottleneck a call is in.
+
+    Bandwidth counts bytes read and written by a large copy; matmul rates are those of a large square product of random
+    numbers; `launch_us` is the host's time for one small operator, `wait_us` that of reading one ready number.
+    """
+    cuda = device.type == "cuda"
+    sync = torch.cuda.synchronize if cuda else (lambda: None)
+    about: dict[str, Any] = {
+        "device": device.type,
+        "torch": str(torch.__version__),
+        "cuda": torch.version.cuda,
+        "python": sys.version.split()[0],
+        "threads": torch.get_num_threads(),
+        "name": torch.cuda.get_device_name(device) if cuda else cpu_name(),
+        "memory_bytes": torch.cuda.get_device_properties(device).total_memory if cuda else None,
+        "driver": driver_version() if cuda else None,
+        "capability": ".".join(map(str, torch.cuda.get_device_capability(device))) if cuda else None,
+    }
+
+    def best(work: Callable[[], Any], repeat: int = 5) -> float:
+        work()
+        sync()
+        taken = []
+        for _ in range(repeat):
+            started = time.perf_counter()
+            work()
+            sync()
+            taken.append(time.perf_counter() - started)
+        return min(taken)
+
+    block = torch.ones((1 << 30 if cuda else 1 << 26) // 4, device=device)
+    target = torch.empty_like(block)
+    about["bandwidth"] = 2 * block.numel() * 4 / best(lambda: target.copy_(block))
+    del target
+    width = 8192 if cuda else 512
+    rates = {}
+    for name in ("float32", "bfloat16", "float16") if cuda else ("float32",):
+        a = torch.randn(width, width, device=device, dtype=getattr(torch, name))
+        rates[name] = 2 * width**3 / best(lambda a=a: a @ a)  # type: ignore[misc]
+        del a
+    about["matmul_flops"] = rates
+    small = torch.zeros(1, device=device)
+
+    def launches() -> None:
+        for _ in range(1000):
+            small.add_(1.0)
+
+    launches()
+    sync()
+    started = time.perf_counter()
+    launches()
+    about["launch_us"] = (time.perf_counter() - started) * 1e3
+    sync()
+    about["wait_us"] = best(small.item, 20) * 1e6
+    if cuda:
+        host = torch.empty(1 << 28, dtype=torch.uint8)
+        about["pageable_copy"] = host.numel() / best(lambda: block.view(torch.uint8)[: host.numel()].copy_(host), 3)
+        pinned = torch.empty(1 << 28, dtype=torch.uint8, pin_memory=True)
+        about["pinned_copy"] = pinned.numel() / best(lambda: block.view(torch.uint8)[: pinned.numel()].copy_(pinned), 3)
+    return about
+
+
+def cpu_name() -> str:
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return printable(line.split(":", 1)[1].strip(), 100)
+    return "CPU"
+
+
+def driver_version() -> str | None:
+    with contextlib.suppress(OSError), open("/proc/driver/nvidia/version", encoding="utf-8", errors="replace") as file:
+        words = file.readline().split()
+        return next((word for word in words if word.count(".") >= 1 and word[0].isdigit()), None)
+    return None
+
+
+# -- the process -------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Announce readiness, read the request, measure, answer."""
+    descriptor = int(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    import torch
+    import torch.utils.data
+    import torch.utils.flop_counter
+
+    with contextlib.suppress(ImportError):
+        import numpy  # noqa: F401
+    tempfile.gettempdir()  # finds out by writing; libraries ask for it late, when the guard is armed
+    device = torch.device(sys.argv[3])
+    warm_up(torch, device)
+    os.write(descriptor, b"\n")  # ready
+    request = json.loads(sys.stdin.buffer.readline())
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    channel = Channel(descriptor, request["nonce"])
+    try:
+        if request.get("machine"):
+            channel.send("machine", machine=machine(torch, device))
+            return
+        channel.send("result", result=experiment(torch, request, device, channel))
+    except BaseException as error:
+        channel.send("failed", reason=reason(error), where=where(error))
+    finally:
+        os._exit(0)  # threads, hooks and objects of the measured code get no last word
+
+
+def warm_up(torch: Any, device: Any) -> None:
+    """Make torch load what it loads late, so that neither the first call nor the guard meets it."""
+    from torch.profiler import profile
+
+    layer = torch.nn.Linear(8, 8, device=device)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    with profile():
+        layer(torch.randn(8, 8, device=device)).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def experiment(torch: Any, request: dict[str, Any], device: Any, channel: Channel) -> dict[str, Any]:
+    spec = request["experiment"]
+    for label in ("before", "after", "inputs"):
+        refusals = policy.check(spec.get(label) or "", spec.get("allow", ()), spec.get("attributes", ()))
+        if refusals:
+            raise Failed(f"refused: {label}, {refusals[0]}")
+    granted = policy.grants(spec["before"]) | policy.grants(spec["after"]) | policy.grants(spec.get("inputs") or "")
+    spec["grants"] = sorted(granted)
+    guard = spec["guard"] = Guard(granted, os.getcwd())
+    clean = fingerprint(torch)
+    guard.install()
+    try:
+        outcome = Bench(torch, spec, device, request["seconds"], lambda event, **v: channel.send(event, **v)).run()
+    finally:
+        guard.armed = False
+        if guard.blocked:
+            raise Failed(f"refused while running: {', '.join(sorted(set(guard.blocked)))}")
+    changed = altered(torch, clean)
+    if changed:
+        raise Failed(f"it changed {changed}")
+    return outcome
+
+
+def where(error: BaseException) -> str:
+    """The line of the measured code that raised, for who writes a rule's page."""
+    frames = traceback.extract_tb(error.__traceback__, limit=-30)
+    place = next((f"{f.filename.strip('<>')}:{f.lineno}" for f in reversed(frames) if f.filename.startswith("<")), "")
+    return printable(place)
