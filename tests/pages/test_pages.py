@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -44,11 +46,18 @@ def linted(page: Page) -> list[Block]:
     return [block for kind in ("bad", "good", "ok") for block in page.of_kind(kind)]
 
 
-def load(source: str, page: Page, kind: str) -> ModuleType:
-    """Run a block as a module of its own."""
-    module = ModuleType(f"{page.code}_{kind}")
-    exec(compile(source, f"{name(page)}.md:{kind}", "exec"), module.__dict__)
-    return module
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Block], ModuleType]:
+    """Imports a block as a module with a file of its own, so that a loader's workers can import it as well."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def load(block: Block) -> ModuleType:
+        module = f"{tmp_path.name}_{block.kind}_{block.row}"
+        (tmp_path / f"{module}.py").write_text(block.source, encoding="utf-8")
+        importlib.invalidate_caches()
+        return importlib.import_module(module)
+
+    return load
 
 
 def assert_equal_results(got: Any, wanted: Any) -> None:
@@ -104,17 +113,17 @@ def test_no_other_default_rule_fires(page: Page) -> None:
 
 
 @each_page()
-def test_blocks_import(page: Page) -> None:
+def test_blocks_import(page: Page, load: Callable[[Block], ModuleType]) -> None:
     pytest.importorskip("torch")
     for block in linted(page):
-        load(block.source, page, block.kind)
+        load(block)
 
 
 @each_page(with_pair=True)
-def test_sizes_are_those_of_the_inputs(page: Page) -> None:
+def test_sizes_are_those_of_the_inputs(page: Page, load: Callable[[Block], ModuleType]) -> None:
     pytest.importorskip("torch")
     assert page.pair is not None
-    hints = load(page.pair[2].source, page, "inputs")
+    hints = load(page.pair[2])
     assert list(hints.SIZES) == ["small", "medium", "large"]
     accepted = list(inspect.signature(hints.inputs).parameters)
     for size in hints.SIZES.values():
@@ -122,16 +131,14 @@ def test_sizes_are_those_of_the_inputs(page: Page) -> None:
 
 
 @each_page(with_pair=True)
-def test_pair_gives_equal_results(page: Page) -> None:
+def test_pair_gives_equal_results(page: Page, load: Callable[[Block], ModuleType]) -> None:
     torch = pytest.importorskip("torch")
     assert page.pair is not None
-    hints = load(page.pair[2].source, page, "inputs")
+    bad, good, inputs = map(load, page.pair)
     results = []
-    for block in page.pair[:2]:
-        entry = getattr(load(block.source, page, block.kind), hints.ENTRY)
-        arguments = hints.inputs(torch.device("cpu"), torch.float32, **hints.SIZES["small"])
+    for module in (bad, good):
+        arguments = inputs.inputs(torch.device("cpu"), torch.float32, **inputs.SIZES["small"])
         torch.manual_seed(0)
-        results.append(entry(*arguments))
-    bad, good = results
-    assert bad is not None, "an entry returns what matters"
-    assert_equal_results(good, bad)
+        results.append(getattr(module, inputs.ENTRY)(*arguments))
+    assert results[0] is not None, "an entry returns what matters"
+    assert_equal_results(results[1], results[0])
