@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -112,15 +113,23 @@ def expand(selector: str) -> frozenset[str]:
 def _lookup(selector: str) -> tuple[int, frozenset[str]]:
     found = _selectors().get(selector)
     if found is None:
-        raise UnknownSelectorError(f"no rule is called {selector!r}{nearest(selector, _selectors())}")
+        # A prefix with half a number is right, but nobody meant it.
+        meant = [name for name in _selectors() if not (len(name) == 4 and name.startswith("TL"))]
+        raise UnknownSelectorError(f"no rule is called {selector!r}{nearest(selector, meant)}")
     return found
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the word closest to `word`, or nothing where none is close. Case does not count."""
-    by_folded = {candidate.casefold(): candidate for candidate in sorted(words)}
-    close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.5)
-    return f"; did you mean {by_folded[close[0]]!r}?" if close else ""
+    folded = word.casefold()
+
+    def likeness(candidate: str) -> tuple[float, int]:
+        """How alike they are; of those equally alike, how much of the beginning they share."""
+        other = candidate.casefold()
+        return difflib.SequenceMatcher(None, folded, other).ratio(), len(os.path.commonprefix([folded, other]))
+
+    best = max(sorted(words), key=likeness, default="")
+    return f"; did you mean {best!r}?" if likeness(best)[0] >= 0.6 else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from torchlint import __version__
+from torchlint.engine.selection import rules_by_code
 from torchlint.findings import Applicability, Confidence, Finding, Fix, Impact, Position
 from torchlint.report.json import dumps
 from torchlint.report.outcome import Outcome, occurrences, rule_url, uri
@@ -46,23 +47,26 @@ def render(outcome: Outcome) -> Iterator[str]:
 
 def _rule(finding: Finding) -> dict[str, Any]:
     """The reportingDescriptor of the finding's rule; its help is the rule's page."""
-    rule: dict[str, Any] = {
+    info = rules_by_code().get(finding.code)
+    summary = finding.name if info is None else info.summary
+    text = markdown = summary
+    if finding.code in pages.codes():
+        page = pages.load(finding.code)
+        text, markdown = page.sections.get("What it does", page.summary), page.text
+    return {
         "id": finding.code,
         "name": "".join(word.capitalize() for word in finding.name.split("-")),
+        "shortDescription": {"text": summary},
+        "fullDescription": {"text": text},
+        "help": {"text": text, "markdown": markdown},
         "helpUri": rule_url(finding),
         "defaultConfiguration": {"level": "warning"},
-        "properties": {"tags": ["performance", "pytorch", finding.bottleneck], "precision": "high"},
+        "properties": {
+            "tags": ["performance", "pytorch", finding.bottleneck],
+            # Rules of the default set have shown on real code that they are right nine times in ten.
+            "precision": "high" if info is not None and info.default else "medium",
+        },
     }
-    try:
-        page = pages.load(finding.code)
-    except pages.PageError:
-        text = markdown = summary = finding.name
-    else:
-        summary, text, markdown = page.summary, page.sections.get("What it does", page.summary), page.text
-    rule["shortDescription"] = {"text": summary}
-    rule["fullDescription"] = {"text": text}
-    rule["help"] = {"text": text, "markdown": markdown}
-    return rule
 
 
 def _result(finding: Finding, fingerprint: str, index: dict[str, int], outcome: Outcome) -> dict[str, Any]:
