@@ -67,13 +67,13 @@ def changed_since(revision: str, folder: Path) -> ChangedLines:
     )
 
 
-def _git(folder: Path, *arguments: str, what: str = "") -> bytes:
+def _git(folder: Path, *arguments: str, what: str | None = None) -> bytes:
     try:
         done = subprocess.run([*_GIT, *arguments], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
     except FileNotFoundError as error:
         raise GitError("--diff-base needs git, which is not installed") from error
     if done.returncode != 0:
-        if what:
+        if what is not None:
             raise GitError(f"--diff-base: git knows no revision {what!r}")
         said = os.fsdecode(done.stderr).strip().splitlines()
         raise GitError(f"--diff-base: {said[0] if said else f'git {arguments[0]} failed'}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-import os.path
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -126,7 +126,8 @@ def nearest(word: str, words: Iterable[str]) -> str:
     def likeness(candidate: str) -> tuple[float, int]:
         """How alike they are; of those equally alike, how much of the beginning they share."""
         other = candidate.casefold()
-        return difflib.SequenceMatcher(None, folded, other).ratio(), len(os.path.commonprefix([folded, other]))
+        shared = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(folded, other, strict=False))
+        return difflib.SequenceMatcher(None, folded, other).ratio(), len(list(shared))
 
     best = max(sorted(words), key=likeness, default="")
     return f"; did you mean {best!r}?" if likeness(best)[0] >= 0.6 else ""
