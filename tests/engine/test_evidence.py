@@ -1,0 +1,65 @@
+"""Evidence read back and laid beside findings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from torchlint.engine.evidence import EvidenceError, attach, gain_of, load, verdict_of
+from torchlint.findings import Confidence, Finding, Impact, Position
+
+RATIO = {"median": 1.3, "low": 1.2, "high": 1.4}
+
+
+def finding(fingerprint: str) -> Finding:
+    place = (Position(1, 1), Position(1, 2))
+    return Finding("TL101", "n", "m", "a.py", *place, "sync", Confidence.SURE, Impact.LOW, fingerprint)
+
+
+def write(folder: Path, *entries: Any) -> Path:
+    path = folder / "evidence.json"
+    path.write_text(json.dumps({"environment": {}, "method": {}, "findings": list(entries)}))
+    return path
+
+
+def test_each_finding_gets_what_was_measured_of_it(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        {"fingerprint": "one", "verdict": "confirmed", "ratio": RATIO},
+        {"fingerprint": "two", "verdict": "not run: no repair", "ratio": None},
+    )
+    one, two, three = attach([finding("one"), finding("two"), finding("three")], load(path))
+    assert [verdict_of(one), verdict_of(two), verdict_of(three)] == ["confirmed", "not run: no repair", None]
+    # What is gained at least is the lower end of the interval, and nothing where nothing was measured.
+    assert [gain_of(one), gain_of(two), gain_of(three)] == [1.2, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        '{"findings": {}}x',
+        '{"findings": [{}]}',
+        '{"findings": [{"fingerprint": "a"}]}',
+        '{"findings": [{"fingerprint": "a", "verdict": 1}]}',
+        '{"findings": [{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": 1}}]}',
+        '{"findings": [{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": "1", "low": 1, "high": 1}}]}',
+        '{"findings": [1]}',
+    ],
+)
+def test_what_is_no_evidence_is_said_in_one_line(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "evidence.json"
+    path.write_text(text)
+    with pytest.raises(EvidenceError, match=r"evidence\.json: is no evidence of torchlint: ") as failure:
+        load(path)
+    assert "\n" not in str(failure.value)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(EvidenceError, match="cannot be read: No such file"):
+        load(tmp_path / "gone.json")
