@@ -65,13 +65,16 @@ def test_the_pair_is_the_first_bad_and_good_with_the_inputs() -> None:
     assert pages.parse(PAGE.replace("python inputs", "python"), "page.md").pair is None
 
 
+NEXT_ROW = PAGE.count("\n") + 1
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "page.md:1: the first line"),
         ("# some-name\n", "page.md:1: the first line"),
-        (PAGE + "```python ok\nx = 3\n", "page.md:29: this block is not closed"),
-        (PAGE + "## Example\n", "page.md:29: a second section 'Example'"),
+        (PAGE + "```python ok\nx = 3\n", f"page.md:{NEXT_ROW}: this block is not closed"),
+        (PAGE + "## Example\n", f"page.md:{NEXT_ROW}: a second section 'Example'"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_row(text: str, message: str) -> None:
