@@ -11,6 +11,7 @@ import pytest
 from torchlint.engine.evidence import EvidenceError, attach, gain_of, load, verdict_of
 from torchlint.findings import Confidence, Finding, Impact, Position
 
+HEAD = '{"environment": {"name": "H200", "torch": "2.11"}, "findings": '
 RATIO = {"median": 1.3, "low": 1.2, "high": 1.4}
 
 
@@ -21,7 +22,7 @@ def finding(fingerprint: str) -> Finding:
 
 def write(folder: Path, *entries: Any) -> Path:
     path = folder / "evidence.json"
-    path.write_text(json.dumps({"environment": {}, "method": {}, "findings": list(entries)}))
+    path.write_text(json.dumps({"environment": {"name": "H200", "torch": "2.11", "device": "cuda"}, "method": {}, "findings": list(entries)}))
     return path
 
 
@@ -33,6 +34,8 @@ def test_each_finding_gets_what_was_measured_of_it(tmp_path: Path) -> None:
     )
     one, two, three = attach([finding("one"), finding("two"), finding("three")], load(path))
     assert [verdict_of(one), verdict_of(two), verdict_of(three)] == ["confirmed", "not run: no repair", None]
+    assert one.evidence is not None
+    assert one.evidence["environment"] == {"name": "H200", "torch": "2.11"}
     # What is gained at least is the lower end of the interval, and nothing where nothing was measured.
     assert [gain_of(one), gain_of(two), gain_of(three)] == [1.2, 0.0, 0.0]
 
@@ -44,12 +47,14 @@ def test_each_finding_gets_what_was_measured_of_it(tmp_path: Path) -> None:
         "{}",
         "[]",
         '{"findings": {}}x',
-        '{"findings": [{}]}',
-        '{"findings": [{"fingerprint": "a"}]}',
-        '{"findings": [{"fingerprint": "a", "verdict": 1}]}',
-        '{"findings": [{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": 1}}]}',
-        '{"findings": [{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": "1", "low": 1, "high": 1}}]}',
-        '{"findings": [1]}',
+        '{"findings": []}',
+        '{"environment": {"name": "H200"}, "findings": []}',
+        HEAD + '[{}]}',
+        HEAD + '[{"fingerprint": "a"}]}',
+        HEAD + '[{"fingerprint": "a", "verdict": 1}]}',
+        HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": 1}}]}',
+        HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": "1", "low": 1, "high": 1}}]}',
+        HEAD + '[1]}',
     ],
 )
 def test_what_is_no_evidence_is_said_in_one_line(text: str, tmp_path: Path) -> None:

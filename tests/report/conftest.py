@@ -83,6 +83,7 @@ def long() -> Finding:
             "fingerprint": "cccc0003",
             "verdict": "confirmed",
             "rung": "template",
+            "environment": {"name": "NVIDIA H200", "torch": "2.11.0"},
             "ratio": {"median": 1.31, "low": 1.27, "high": 1.36},
         },
     )

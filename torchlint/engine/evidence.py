@@ -27,7 +27,9 @@ def load(path: Path) -> Evidence:
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        entries = {str(entry["fingerprint"]): entry for entry in data["findings"]}
+        # A figure is never shown without the machine it was measured on.
+        machine = {key: str(data["environment"][key]) for key in ("name", "torch")}
+        entries = {str(entry["fingerprint"]): {**entry, "environment": machine} for entry in data["findings"]}
         for entry in entries.values():
             _check(entry)
     except OSError as error:

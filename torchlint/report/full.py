@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from torchlint.findings import Applicability, Finding
 from torchlint.report.outcome import Outcome, fix_mark, place
@@ -88,15 +89,17 @@ def _availability(finding: Finding, unsafe_fixes: bool) -> str:
     return "unsafe: --fix --unsafe-fixes applies it"
 
 
-def evidence_line(evidence: dict[str, object]) -> str:
-    """What --verify measured, in one line."""
-    parts = [str(evidence.get("verdict", "unknown verdict"))]
+def evidence_line(evidence: Mapping[str, Any]) -> str:
+    """What --verify measured, in one line, with where and how."""
+    said = [str(evidence["verdict"])]
     ratio = evidence.get("ratio")
-    if isinstance(ratio, dict) and {"median", "low", "high"} <= ratio.keys():
-        parts.append("x{median:.3g} [{low:.3g}, {high:.3g}]".format(**ratio))
-    if "rung" in evidence:
-        parts.append(f"on the {evidence['rung']} rung")
-    return ", ".join(parts)
+    if ratio is not None:
+        said.append(f"x{ratio['median']:.3g} [{ratio['low']:.3g}, {ratio['high']:.3g}]")
+    if evidence.get("rung"):
+        said.append(f"measured {evidence['rung']}" if evidence["rung"] == "in place" else str(evidence["rung"]))
+    machine = evidence.get("environment") or {}
+    said += [f"{machine['name']}, torch {machine['torch']}"] if machine else []
+    return ", ".join(said)
 
 
 def _note(label: str, text: str, margin: int, style: Style) -> Iterator[str]:
