@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from torchlint.cli.progress import ProgressBar
-from torchlint.engine import run as engine
 
 if TYPE_CHECKING:
     from torchlint.engine.settings import Configuration
@@ -36,6 +35,8 @@ def lint(
     paths: Sequence[Path], configuration: Configuration, *, quiet: bool = False, name: str | None = None
 ) -> Linted:
     """Lint `paths`; of `-` alone, standard input under the name `name`."""
+    from torchlint.engine import run as engine
+
     settings = configuration.for_folder(configuration.cwd)
     stdin = None
     if Path("-") in paths:
