@@ -6,11 +6,17 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from torchlint import __version__
+
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line on `arguments`, by default those of the process, and exit."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given == ["--version"]:  # editors and hooks ask often; click alone takes longer than the answer
+        print(f"torchlint {__version__}")
+        sys.exit(0)
     from torchlint.cli.app import run
 
-    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+    sys.exit(run(given))

@@ -24,7 +24,6 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "verify": ("torchlint.verify.cli", "verify", "Measure on a GPU what the findings cost."),
     "rule": ("torchlint.cli.rule", "rule", "Explain a rule, or all of them."),
     "config": ("torchlint.cli.config", "config", "Explain the keys of the configuration."),
-    "explain": ("torchlint.cli.explain", "explain", "Say why a line is hot or not, and which rules looked at it."),
     "baseline": ("torchlint.cli.baseline", "baseline", "Accept what an old code base has, for now."),
     "init": ("torchlint.cli.init", "init", "Write a commented configuration to start from."),
     "clean": ("torchlint.cli.clean", "clean", "Remove the caches below the current folder."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
+from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -20,11 +20,11 @@ class ProgressBar:
 
     def __init__(self, enabled: bool = True) -> None:
         self._enabled = enabled and sys.stderr.isatty()
-        self._start = time.monotonic()
+        self._start = monotonic()
         self._bar: Progress | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        if not self._enabled or time.monotonic() - self._start < _PATIENCE:
+        if not self._enabled or monotonic() - self._start < _PATIENCE:
             return
         if self._bar is None:
             self._bar = self._draw()
