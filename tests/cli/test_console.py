@@ -114,34 +114,27 @@ class TestWriteAtomically:
 
 class TestProgressBar:
     @pytest.fixture
-    def drawn(self, monkeypatch: pytest.MonkeyPatch) -> Terminal:
-        terminal = Terminal()
-        monkeypatch.setattr(sys, "stderr", terminal)
-        monkeypatch.setenv("TERM", "xterm")
-        return terminal
+    def drawn(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+        """What a bar draws when `seconds` pass before the first file."""
 
-    def after(self, seconds: float, monkeypatch: pytest.MonkeyPatch, *, enabled: bool = True) -> None:
-        """Run a bar in which `seconds` pass between start and the first file."""
-        clock = iter([0.0, *[seconds] * 10])
-        monkeypatch.setattr("torchlint.cli.progress.monotonic", lambda: next(clock, seconds))
-        with ProgressBar(enabled=enabled) as bar:
-            bar(1, 20)
-            bar(2, 20)
+        def draw(seconds: float, stream: io.StringIO, *, enabled: bool = True) -> str:
+            clock = iter([0.0])
+            monkeypatch.setattr("torchlint.cli.progress.monotonic", lambda: next(clock, seconds))
+            monkeypatch.setattr(sys, "stderr", stream)
+            monkeypatch.setenv("TERM", "xterm")
+            with ProgressBar(enabled=enabled) as bar:
+                bar(1, 20)
+                bar(2, 20)
+            return stream.getvalue()
 
-    def test_a_short_run_has_none(self, drawn: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.after(0.9, monkeypatch)
-        assert drawn.getvalue() == ""
+        return draw
 
-    def test_a_long_one_counts_files(self, drawn: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.after(1.1, monkeypatch)
-        assert "/20" in drawn.getvalue()
+    def test_a_long_run_counts_files(self, drawn: Callable[..., str]) -> None:
+        assert "2/20" in drawn(1.1, Terminal())
 
-    def test_quiet_has_none(self, drawn: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.after(60, monkeypatch, enabled=False)
-        assert drawn.getvalue() == ""
+    def test_a_short_run_and_a_quiet_one_have_none(self, drawn: Callable[..., str]) -> None:
+        assert drawn(0.9, Terminal()) == ""
+        assert drawn(60, Terminal(), enabled=False) == ""
 
-    def test_no_terminal_has_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        stream = io.StringIO()
-        monkeypatch.setattr(sys, "stderr", stream)
-        self.after(60, monkeypatch)
-        assert stream.getvalue() == ""
+    def test_what_is_no_terminal_has_none(self, drawn: Callable[..., str]) -> None:
+        assert drawn(60, io.StringIO()) == ""
