@@ -36,6 +36,7 @@ TICK = 0.05  # seconds between looks at memory
 START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_ANSWER = 32 << 20  # bytes
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
+CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
 MODULES = ("allowed", "policy", "worker", "supervise")
 
 
@@ -197,93 +198,134 @@ def available_memory() -> int:
     return SPARE_MEMORY
 
 
-def gpu_count() -> int:
-    """How many CUDA devices torch sees here, asked in a process of its own; 0 without torch."""
+def gpu_count() -> int | None:
+    """How many CUDA devices torch sees here, asked in a process of its own; None without torch."""
     code = "import torch; print(torch.cuda.device_count() if torch.cuda.is_available() else 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    return int(done.stdout) if done.returncode == 0 and done.stdout.strip().isdigit() else 0
+    return int(done.stdout) if done.returncode == 0 and done.stdout.strip().isdigit() else None
 
 
 def run(
-    experiments: list[dict[str, Any]],
+    plan: dict[str, Any],
     devices: list[str],
-    limits: Limits = Limits(),
     budget: float | None = None,
     watcher: Watcher | None = None,
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Measure experiments on devices that share them.
+) -> dict[str, Any]:
+    """Measure the experiments of a plan on devices that share them.
+
+    Experiments that no finding names are all run. For a finding its ladder is climbed down: a lower experiment is run
+    only where those above could not be measured.
 
     Args:
-        experiments: as a plan holds them, each with an "id".
+        plan: as `plan.make` gives it.
         devices: "cpu", or "cuda:0" and so on; one experiment at a time on each.
-        limits: for each experiment.
         budget: seconds for all; as it runs out pairs are measured for a shorter time, and what is left is not run.
         watcher: told of each start and result, from several threads.
 
     Returns:
-        what was measured on, and by id the results: {"status": "measured", ...} or {"status": "not run", "reason": ...}.
+        {"version", "environment": what was measured on, "plan": the plan without its code, "results": by the
+        experiment's id {"status": "measured", ...} or {"status": "not run", "reason": ...}}.
     """
-    watcher = watcher or Watcher()
-    results: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(prefix="torchlint-run-") as folder:
         script = os.path.join(folder, "worker.py")
         with open(script, "w", encoding="utf-8") as file:
             file.write(bundle())
-        started = time.monotonic()
-        probe = _Worker(script, devices[0])
+        bench = _Run(script, devices, Limits(**plan["limits"]), budget, watcher or Watcher())
+        environment = bench.machine()
+        experiments = {experiment["id"]: experiment for experiment in plan["experiments"]}
+        ladders = [list(finding["ladder"]) for finding in plan["findings"]]
+        named = {identity for ladder in ladders for identity in ladder}
+        wave = [identity for identity in experiments if identity not in named]
+        while True:
+            for finding, ladder in zip(plan["findings"], ladders):
+                measured = any(bench.results.get(i, {}).get("status") == "measured" for i in finding["ladder"])
+                if ladder and not measured:
+                    wave.append(ladder.pop(0))
+            todo = [experiments[i] for i in dict.fromkeys(wave) if i not in bench.results]
+            if not wave:
+                break
+            bench.measure(todo)
+            wave = []
+    slim = [{k: v for k, v in experiment.items() if k not in CODE} for experiment in plan["experiments"]]
+    return {
+        "version": plan["version"],
+        "environment": environment,
+        "plan": {**plan, "experiments": slim},
+        "results": bench.results,
+    }
+
+
+class _Run:
+    """The workers of a run, and what they answered."""
+
+    def __init__(self, script: str, devices: list[str], limits: Limits, budget: float | None, watcher: Watcher) -> None:
+        self.script = script
+        self.devices = devices
+        self.limits = limits
+        self.budget = budget
+        self.watcher = watcher
+        self.started = time.monotonic()
+        self.results: dict[str, dict[str, Any]] = {}
+        self.unusable = ""
+
+    def machine(self) -> dict[str, Any]:
+        """What is measured on, with its ceilings; where that fails, nothing is."""
+        probe = _Worker(self.script, self.devices[0])
         try:
-            environment = probe.ask({"machine": True}, START_SECONDS, limits.memory_bytes)
+            about = probe.ask({"machine": True}, START_SECONDS, self.limits.memory_bytes)
         finally:
             probe.end()
-        if environment.pop("status") != "measured":
-            return environment, {
-                e["id"]: {"status": "not run", "reason": f"the machine could not be measured: {environment.get('reason')}"}
-                for e in experiments
-            }
-        environment["devices"] = len(devices)
+        if about.pop("status") != "measured":
+            self.unusable = f"the machine could not be measured: {about.get('reason')}"
+            kind = self.devices[0].partition(":")[0]
+            return {"device": kind, "name": "unknown", "torch": "unknown", "python": sys.version.split()[0]}
+        return {**about, "devices": len(self.devices)}
+
+    def measure(self, experiments: list[dict[str, Any]]) -> None:
+        """Measure some experiments, shared by the devices; returns when all have a result."""
         todo = deque(experiments)
-        lock = threading.Lock()
-
-        def lane(device: str) -> None:
-            spare: deque[_Worker] = deque()
-            try:
-                while True:
-                    with lock:
-                        if not todo:
-                            return
-                        left, experiment = len(todo), todo.popleft()
-                    seconds = limits.pair_seconds
-                    if budget is not None:
-                        remaining = budget - (time.monotonic() - started)
-                        if remaining <= 0:
-                            results[experiment["id"]] = {"status": "not run", "reason": "the time budget was used up"}
-                            watcher.finished(experiment, results[experiment["id"]])
-                            continue
-                        seconds = max(0.2, min(seconds, remaining * len(devices) / left / 2))
-                    wanted = 1 + (min(AHEAD, left - 1) if device.startswith("cuda") else 0)
-                    while len(spare) < wanted:
-                        spare.append(_Worker(script, device))
-                    worker = spare.popleft()
-                    watcher.started(experiment)
-                    begun = time.monotonic()
-                    try:
-                        request = {"experiment": experiment, "seconds": seconds}
-                        answer = worker.ask(request, limits.seconds, limits.memory_bytes)
-                    finally:
-                        worker.end()
-                    answer["took_s"] = round(time.monotonic() - begun, 2)
-                    results[experiment["id"]] = answer
-                    watcher.finished(experiment, answer)
-            finally:
-                for worker in spare:
-                    worker.end()
-
-        lanes = [threading.Thread(target=lane, args=(device,), daemon=True) for device in devices]
+        lanes = [threading.Thread(target=self._lane, args=(device, todo), daemon=True) for device in self.devices]
         for thread in lanes:
             thread.start()
         for thread in lanes:
             thread.join()
-    return environment, results
+
+    def _lane(self, device: str, todo: deque[dict[str, Any]]) -> None:
+        spare: deque[_Worker] = deque()
+        try:
+            while True:
+                try:
+                    experiment = todo.popleft()
+                except IndexError:
+                    return
+                self.watcher.started(experiment)
+                answer = self._one(experiment, device, len(todo), spare)
+                self.results[experiment["id"]] = answer
+                self.watcher.finished(experiment, answer)
+        finally:
+            for worker in spare:
+                worker.end()
+
+    def _one(self, experiment: dict[str, Any], device: str, left: int, spare: deque[_Worker]) -> dict[str, Any]:
+        seconds = self.limits.pair_seconds
+        if self.budget is not None:
+            remaining = self.budget - (time.monotonic() - self.started)
+            if remaining <= 0:
+                return {"status": "not run", "reason": "the time budget was used up"}
+            # Half of the time goes to starting, warming up and the passes beside the pairs.
+            seconds = max(0.2, min(seconds, remaining * len(self.devices) / (left + 1) / 2))
+        if self.unusable:
+            return {"status": "not run", "reason": self.unusable}
+        wanted = 1 + (min(AHEAD, left) if device.startswith("cuda") else 0)
+        while len(spare) < wanted:
+            spare.append(_Worker(self.script, device))
+        worker = spare.popleft()
+        begun = time.monotonic()
+        try:
+            answer = worker.ask({"experiment": experiment, "seconds": seconds}, self.limits.seconds, self.limits.memory_bytes)
+        finally:
+            worker.end()
+        return {**answer, "took_s": round(time.monotonic() - begun, 2)}
 
 
 def bundle() -> str:
@@ -344,7 +386,7 @@ def main() -> int:
     try:
         with open(options.plan, encoding="utf-8") as file:
             plan = json.load(file)
-        experiments = share(plan["experiments"], options.share)
+        plan = share(plan, options.share)
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"{options.plan}: not a plan ({type(error).__name__})", file=sys.stderr)
         return 2
@@ -353,8 +395,7 @@ def main() -> int:
         print("no CUDA device here: measuring needs one (or --device cpu)", file=sys.stderr)
         return 2
     devices = [f"cuda:{index}" for index in range(count)] or ["cpu"]
-    environment, results = run(experiments, devices, Limits(**plan.get("limits", {})), options.budget, _Lines())
-    answer = {"version": plan["version"], "environment": environment, "results": results}
+    answer = run(plan, devices, options.budget, _Lines())
     temporary = f"{options.out}.{os.getpid()}"
     with open(temporary, "w", encoding="utf-8") as file:
         json.dump(answer, file)
@@ -362,7 +403,18 @@ def main() -> int:
     return 0
 
 
-def share(experiments: list[dict[str, Any]], which: str) -> list[dict[str, Any]]:
-    """The I-th of N shares, for "I/N"."""
-    index, _, count = which.partition("/")
-    return experiments[int(index) - 1 :: int(count)]
+def share(plan: dict[str, Any], which: str) -> dict[str, Any]:
+    """The I-th of N shares of a plan, for "I/N"; findings stay whole, with all of their experiments.
+
+    Raises:
+        ValueError: `which` says no share.
+    """
+    index, count = (int(part) for part in which.split("/"))
+    if not 1 <= index <= count:
+        raise ValueError(f"there is no share {which}")
+    findings = plan["findings"][index - 1 :: count]
+    all_named = {identity for finding in plan["findings"] for identity in finding["ladder"]}
+    named = {identity for finding in findings for identity in finding["ladder"]}
+    free = [e["id"] for e in plan["experiments"] if e["id"] not in all_named][index - 1 :: count]
+    kept = named.union(free)
+    return {**plan, "findings": findings, "experiments": [e for e in plan["experiments"] if e["id"] in kept]}

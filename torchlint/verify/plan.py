@@ -1,0 +1,180 @@
+"""Experiments for findings: a plan is plain JSON, made where the code is and run where a GPU is.
+
+For each finding a plan holds a ladder of experiments, from the most faithful to the rule's own pair; a run climbs down
+until one can be measured. Findings share experiments that are the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from torchlint import __version__
+from torchlint.engine.regions import code_hash
+from torchlint.findings import Finding
+from torchlint.rules import pages
+from torchlint.verify import evidence, policy
+from torchlint.verify.supervise import Limits
+
+__all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
+
+Source = Callable[[str, "int | None"], Sequence[str]]
+
+
+class Unfit(Exception):
+    """A rung that a finding cannot stand on; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user chose.
+
+    Attributes:
+        size: of the templates' inputs, "small", "medium" or "large".
+        dtype: of the templates' inputs, where the code does not say.
+        allow: modules that measured code may use besides the listed ones.
+        limits: for each experiment.
+    """
+
+    size: str = "medium"
+    dtype: str = "float32"
+    allow: tuple[str, ...] = ()
+    limits: Limits = Limits()
+
+
+def make(findings: Iterable[Finding], source: Source, choices: Choices) -> dict[str, Any]:
+    """The plan for some findings.
+
+    Args:
+        findings: of any rules; those without a repair that can be run are listed with the reason.
+        source: gives the lines of a file, or of one of its cells.
+        choices: the user's.
+    """
+    experiments: dict[str, dict[str, Any]] = {}
+    entries = []
+    for finding in findings:
+        lines = source(finding.filename, finding.cell)
+        ladder, tried = [], []
+        for rung, build in RUNGS.items():
+            try:
+                experiment = build(finding, lines, choices)
+            except Unfit as error:
+                tried.append({"rung": rung, "reason": str(error)})
+                continue
+            experiment["id"] = _identity(experiment)
+            experiments.setdefault(experiment["id"], experiment)
+            ladder.append(experiment["id"])
+        entries.append(
+            {
+                "fingerprint": finding.fingerprint,
+                "code": finding.code,
+                "name": finding.name,
+                "filename": finding.filename,
+                "row": finding.start.row,
+                "column": finding.start.column,
+                "code_hash": code_hash(lines, finding.start.row),
+                "ladder": ladder,
+                "tried": tried,
+                "reason": "" if ladder else "; ".join(step["reason"] for step in tried),
+            }
+        )
+    return _plan(experiments, entries, choices)
+
+
+def from_pages(codes: Iterable[str], sizes: Sequence[str], dtypes: Sequence[str], choices: Choices) -> dict[str, Any]:
+    """A plan of the pages' own pairs at several sizes and dtypes, without findings."""
+    experiments: dict[str, dict[str, Any]] = {}
+    for code in codes:
+        for size in sizes:
+            for dtype in dtypes:
+                try:
+                    experiment = template(code, size, dtype)
+                except Unfit:
+                    continue
+                experiment["id"] = _identity(experiment)
+                experiments[experiment["id"]] = experiment
+    return _plan(experiments, [], choices)
+
+
+def _plan(experiments: Mapping[str, Any], entries: list[dict[str, Any]], choices: Choices) -> dict[str, Any]:
+    return {
+        "version": evidence.VERSION,
+        "torchlint": __version__,
+        "limits": asdict(choices.limits),
+        "experiments": list(experiments.values()),
+        "findings": entries,
+    }
+
+
+def _identity(experiment: Mapping[str, Any]) -> str:
+    """The same for experiments that measure the same."""
+    what = {key: value for key, value in experiment.items() if key != "label"}
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def template(code: str, size: str, dtype: str) -> dict[str, Any]:
+    """The experiment of a rule's own pair.
+
+    Raises:
+        Unfit: the rule's page has no pair that can be run.
+    """
+    try:
+        pair = pages.load(code).pair
+    except pages.PageError as error:
+        raise Unfit(str(error)) from error
+    if pair is None:
+        raise Unfit(f"the page of {code} has no pair that can be run")
+    bad, good, inputs = (block.source for block in pair)
+    constants = _constants(inputs)
+    parameters = constants["SIZES"][size]
+    shown = [{"name": name, "shown": str(value), "origin": f"the page of {code}, {size}"} for name, value in parameters.items()]
+    return {
+        "rung": "template",
+        "rule": code,
+        "label": f"{code} template {size} {dtype}",
+        "before": bad,
+        "after": good,
+        "inputs": inputs,
+        "entry": constants["ENTRY"],
+        "size": parameters,
+        "dtype": dtype,
+        "criterion": evidence.CRITERIA.get(code, "time"),
+        "shown": [*shown, {"name": "dtype", "shown": dtype, "origin": "chosen"}],
+        "stand_ins": [],
+    }
+
+
+def _constants(source: str) -> dict[str, Any]:
+    """ENTRY and SIZES of a page's `inputs` block, read without running it."""
+    found = {}
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            if statement.targets[0].id in ("ENTRY", "SIZES"):
+                found[statement.targets[0].id] = ast.literal_eval(statement.value)
+    return found
+
+
+def _template(finding: Finding, lines: Sequence[str], choices: Choices) -> dict[str, Any]:
+    return template(finding.code, choices.size, choices.dtype)
+
+
+def check_policy(experiment: Mapping[str, Any]) -> None:
+    """Refuse before anything runs.
+
+    Raises:
+        Unfit: with the policy's first reason.
+    """
+    for label in ("before", "after"):
+        refusals = policy.check(experiment[label], experiment.get("allow", ()), experiment.get("attributes", ()))
+        if refusals:
+            raise Unfit(f"refused: {refusals[0]}")
+
+
+# The ladder, from the top.
+RUNGS: Mapping[str, Callable[[Finding, Sequence[str], Choices], dict[str, Any]]] = {
+    "template": _template,
+}
