@@ -1,0 +1,312 @@
+"""What names of torch and of the libraries around it give when they are called or read.
+
+Source: the PyTorch documentation (torch 2.11) and its type stubs. Sets of bare names; qualified names where a prefix
+matters.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Functions under `torch.` that make a tensor out of sizes, numbers or data: on the host unless `device=` says otherwise.
+FACTORIES: Final = frozenset(
+    """arange as_tensor asarray bartlett_window blackman_window complex empty empty_permuted empty_strided eye from_file
+    full hamming_window hann_window kaiser_window linspace logspace normal ones rand randint randn randperm range
+    scalar_tensor sparse_coo_tensor sparse_csr_tensor tensor tril_indices triu_indices zeros""".split()
+)
+# Those that share the device of their first argument unless `device=` says otherwise.
+LIKE_FACTORIES: Final = frozenset(
+    "empty_like full_like ones_like rand_like randint_like randn_like zeros_like".split()
+)
+# Methods that make a tensor on their receiver's device.
+NEW_METHODS: Final = frozenset("new new_empty new_full new_ones new_tensor new_zeros new_empty_strided".split())
+
+# Functions under `torch.` that do not return tensors.
+NOT_TENSOR: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        """allclose equal is_complex is_floating_point is_nonzero is_storage is_tensor is_grad_enabled
+        is_inference_mode_enabled is_anomaly_enabled are_deterministic_algorithms_enabled is_autocast_enabled
+        can_cast is_warn_always_enabled""".split(),
+        "number",
+    ),
+    **dict.fromkeys(
+        "numel initial_seed seed get_num_threads get_num_interop_threads get_float32_matmul_precision".split(), "number"
+    ),
+    **dict.fromkeys(
+        """manual_seed set_default_device set_default_dtype set_default_tensor_type set_float32_matmul_precision
+        set_grad_enabled set_num_interop_threads set_num_threads set_printoptions set_rng_state save
+        use_deterministic_algorithms set_deterministic_debug_mode set_warn_always""".split(),
+        "none",
+    ),
+    **dict.fromkeys("broadcast_shapes".split(), "shape"),
+    **dict.fromkeys(
+        """load compile no_grad enable_grad inference_mode autocast Generator Size device dtype finfo iinfo
+        get_default_device get_default_dtype promote_types result_type get_rng_state import_ir_module vmap
+        stack_trace typename""".split(),
+        "other",
+    ),
+}
+
+# Functions under `torch.` and methods that return a tuple of tensors.
+TUPLES: Final = frozenset(
+    """aminmax broadcast_tensors chunk cummax cummin dsplit eig frexp geqrf hsplit kthvalue meshgrid mode qr
+    slogdet sort split split_with_sizes std_mean svd svd_lowrank tensor_split topk triangular_solve unbind
+    unsafe_chunk unsafe_split var_mean vsplit lu unravel_index pca_lowrank histogram""".split()
+)
+# With `dim=`, those return (values, indices); without, one tensor.
+VALUES_AND_INDICES: Final = frozenset("max min median nanmedian mode kthvalue topk sort cummax cummin".split())
+
+# Methods and functions whose result has no graph whatever goes in: integer or boolean results.
+GRAPH_FREE: Final = frozenset(
+    """argmax argmin argsort argwhere bincount bool bucketize byte ceil count_nonzero detach detach_ eq equal floor ge
+    gt heaviside histc int isclose isfinite isin isinf isnan isneginf isposinf isreal le logical_and logical_not
+    logical_or logical_xor long lt multinomial ne nonzero not_equal one_hot randint randperm round searchsorted short
+    sign signbit trunc unique unique_consecutive less less_equal greater greater_equal bitwise_and bitwise_or
+    bitwise_xor bitwise_not bernoulli_ all any char rand_like randn_like zeros_like ones_like empty_like full_like
+    randint_like""".split()
+)
+BOOLEAN: Final = frozenset(
+    """eq ge gt isclose isfinite isin isinf isnan isneginf isposinf isreal le logical_and logical_not logical_or
+    logical_xor lt ne not_equal signbit bool all any less less_equal greater greater_equal""".split()
+)
+INTEGER: Final = frozenset(
+    """argmax argmin argsort argwhere bincount bucketize count_nonzero long multinomial nonzero one_hot randint
+    randperm searchsorted""".split()
+)
+CAST_METHODS: Final[dict[str, str]] = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "int": "int32",
+    "long": "int64",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "bool": "bool",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+}
+
+# Reductions: without `dim`, a 0-d tensor.
+REDUCTIONS: Final = frozenset(
+    """all amax amin any argmax argmin count_nonzero cumsum dist dot logsumexp max mean median min nanmean nanmedian
+    nansum norm prod std sum trace var numel vdot item""".split()
+) - {"cumsum", "numel", "item"}
+# Losses of torch.nn.functional and torch.nn: a 0-d tensor unless `reduction="none"`.
+LOSSES: Final = frozenset(
+    """binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss
+    gaussian_nll_loss hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss
+    multilabel_margin_loss multilabel_soft_margin_loss nll_loss poisson_nll_loss smooth_l1_loss soft_margin_loss
+    triplet_margin_loss triplet_margin_with_distance_loss""".split()
+)
+
+# Methods that only a tensor has among the things that training code handles: using one is evidence by itself.
+TENSOR_ONLY_METHODS: Final = frozenset(
+    """backward clone contiguous detach detach_ unsqueeze unsqueeze_ permute expand expand_as masked_fill masked_fill_
+    scatter_ scatter gather index_add_ index_add index_select view view_as type_as is_contiguous requires_grad_
+    retain_grad new_zeros new_ones new_tensor new_full new_empty chunk unbind narrow softmax log_softmax sigmoid tanh
+    relu exp log sqrt rsqrt pow clamp clamp_ clamp_min masked_select nonzero topk argmax argmin long float half
+    bfloat16 double logsumexp square abs add_ mul_ sub_ div_ copy_ zero_ fill_ lerp lerp_ addcmul_ addcdiv_ neg
+    matmul bmm mm einsum unfold unflatten flatten masked_scatter isnan isinf isfinite lt gt le ge eq ne
+    scatter_add_ scatter_add cumsum cumprod logical_and logical_or logical_not type pin_memory record_stream
+    data_ptr is_floating_point to_dense index_fill_ index_copy_ repeat_interleave amax amin numel""".split()
+)
+TENSOR_ONLY_ATTRIBUTES: Final = frozenset("grad grad_fn requires_grad is_cuda mT is_leaf".split())
+# Evidence of a module, an optimizer, a scaler by what is used on it.
+MODULE_METHODS: Final = frozenset(
+    """parameters named_parameters modules named_modules children named_children buffers zero_grad_ state_dict_
+    train eval requires_grad_ register_forward_hook register_buffer load_state_dict_ half_""".split()
+)
+
+# Attributes of a tensor and what they are.
+TENSOR_ATTRIBUTES: Final[dict[str, str]] = {
+    "shape": "shape",
+    "device": "device",
+    "dtype": "dtype",
+    "ndim": "number",
+    "is_cuda": "number",
+    "is_leaf": "number",
+    "is_sparse": "number",
+    "requires_grad": "number",
+    "itemsize": "number",
+    "nbytes": "number",
+    "layout": "other",
+    "T": "same",
+    "mT": "same",
+    "H": "same",
+    "mH": "same",
+    "real": "same",
+    "imag": "same",
+    "data": "detached",
+    "grad": "detached",
+    "grad_fn": "other",
+    "values": "same",
+    "indices": "same",
+}
+
+# Methods of a tensor that give something else than one tensor.
+TENSOR_METHOD_RESULTS: Final[dict[str, str]] = {
+    **dict.fromkeys("size".split(), "shape"),
+    **dict.fromkeys("dim ndimension numel nelement element_size get_device stride storage_offset".split(), "number"),
+    **dict.fromkeys(
+        """is_contiguous is_floating_point is_complex is_pinned is_shared is_set_to equal allclose is_same_size
+        is_inference data_ptr""".split(),
+        "number",
+    ),
+    "item": "number",
+    "tolist": "container",
+    "numpy": "ndarray",
+    "__array__": "ndarray",
+    **dict.fromkeys(
+        "backward retain_grad register_hook register_post_accumulate_grad_hook record_stream share_memory_".split(),
+        "none",
+    ),
+}
+
+# Things under `torch.nn` that are not modules.
+NN_NOT_MODULES: Final = frozenset("Parameter Buffer UninitializedParameter init functional utils parallel".split())
+NN_CONTAINERS: Final = frozenset("Sequential ModuleList ModuleDict".split())
+
+# Libraries whose results are never on a device.
+HOST_LIBRARIES: Final = frozenset(
+    """PIL argparse array ast asyncio base64 bisect collections contextlib copy csv ctypes cv2 dataclasses datetime
+    decimal enum fractions functools gc glob gym gymnasium h5py hashlib heapq imageio inspect io itertools json
+    librosa logging math matplotlib multiprocessing nltk numbers numpy omegaconf operator os pandas pathlib pickle
+    platform plotly pprint psutil pyarrow queue random re requests scipy seaborn shutil signal sklearn skimage socket
+    soundfile sqlite3 statistics string struct subprocess sys tabulate tempfile textwrap threading time timeit tqdm
+    traceback typing unittest urllib uuid warnings yaml zipfile""".split()
+)
+
+CLOCKS: Final = frozenset(
+    """time.time time.time_ns time.perf_counter time.perf_counter_ns time.monotonic time.monotonic_ns
+    time.process_time time.process_time_ns timeit.default_timer""".split()
+)
+
+# Calls after which all work launched before is done.
+FULL_WAITS: Final = frozenset(
+    """torch.cuda.synchronize torch.accelerator.synchronize torch.xpu.synchronize torch.mps.synchronize
+    torch.npu.synchronize torch.hpu.synchronize torch_xla.sync""".split()
+)
+
+ACCELERATORS: Final = ("cuda", "mps", "xpu", "npu", "hpu", "mlu", "xla", "musa", "privateuseone")
+
+# Wrappers of a loader that yield the same batches.
+LOADER_WRAPPERS: Final = frozenset(
+    """tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.trange rich.progress.track itertools.islice itertools.cycle
+    itertools.chain iter enumerate list tuple reversed sorted""".split()
+)
+LOADERS: Final = frozenset(
+    """torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader torch_geometric.loader.DataLoader
+    torch_geometric.data.DataLoader torch_geometric.loader.NeighborLoader torchdata.stateful_dataloader.StatefulDataLoader
+    torch.utils.data.distributed.DataLoader monai.data.DataLoader""".split()
+)
+DATASETS: Final = frozenset(
+    """torch.utils.data.Dataset torch.utils.data.IterableDataset torch.utils.data.dataset.Dataset
+    torchvision.datasets.VisionDataset torch.utils.data.TensorDataset torch.utils.data.Subset
+    torch.utils.data.ConcatDataset torch_geometric.data.Dataset torchvision.datasets.ImageFolder""".split()
+)
+MODULE_BASES: Final = frozenset(
+    """torch.nn.Module torch.nn.modules.module.Module torch.nn.modules.Module lightning.LightningModule
+    pytorch_lightning.LightningModule lightning.pytorch.LightningModule pytorch_lightning.core.LightningModule
+    torch_geometric.nn.MessagePassing transformers.PreTrainedModel transformers.modeling_utils.PreTrainedModel
+    torch.jit.ScriptModule torch.nn.Sequential diffusers.ModelMixin""".split()
+)
+OPTIMIZER_BASES: Final = frozenset("torch.optim.Optimizer torch.optim.optimizer.Optimizer".split())
+SCALERS: Final = frozenset(
+    "torch.amp.GradScaler torch.cuda.amp.GradScaler torch.amp.grad_scaler.GradScaler torch.cpu.amp.GradScaler".split()
+)
+AUTOGRAD_FUNCTION: Final = "torch.autograd.Function"
+
+# Methods that a framework calls once per step, by the base class whose contract says so.
+STEP_METHODS: Final[dict[str, frozenset[str]]] = {
+    "LightningModule": frozenset(
+        """training_step validation_step test_step predict_step on_train_batch_start on_train_batch_end
+        on_before_backward on_after_backward on_before_optimizer_step optimizer_step configure_gradient_clipping
+        on_before_zero_grad lr_scheduler_step training_step_end validation_step_end""".split()
+    ),
+    "Callback": frozenset("on_train_batch_start on_train_batch_end on_before_optimizer_step on_after_backward".split()),
+    "Trainer": frozenset("compute_loss training_step prediction_step".split()),
+    "Metric": frozenset(["update"]),
+}
+"""By the last part of a base class's name: these bases come from packages that are not read."""
+
+SETUP_METHODS: Final = frozenset(
+    """__init__ __new__ __post_init__ __init_subclass__ __del__ __repr__ __str__ setup build configure_optimizers prepare_data
+    setup_model setup_data train_dataloader val_dataloader test_dataloader state_dict load_state_dict save load
+    save_pretrained from_pretrained load_weights save_checkpoint load_checkpoint reset_parameters init_weights
+    _init_weights initialize_weights export export_onnx to_onnx extra_repr __getstate__ __setstate__ __reduce__
+    _load_from_state_dict _save_to_state_dict register configure_model on_fit_start on_fit_end on_train_start
+    on_train_end on_train_epoch_start on_train_epoch_end on_validation_epoch_end on_test_epoch_end
+    on_validation_epoch_start on_save_checkpoint on_load_checkpoint""".split()
+)
+
+BUILTINS: Final = frozenset(
+    """abs all any bin bool breakpoint bytearray bytes callable chr classmethod compile complex delattr dict dir divmod
+    enumerate eval exec filter float format frozenset getattr globals hasattr hash help hex id input int isinstance
+    issubclass iter len list locals map max memoryview min next object oct open ord pow print property range repr
+    reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip __import__""".split()
+)
+
+LOG_METHODS: Final = frozenset("debug info warning warn error exception critical log".split())
+DEBUG_WORDS: Final = ("debug", "verbose", "profil", "trace", "tracing", "sanity", "benchmark_mode")
+
+DTYPES: Final[dict[str, str]] = {
+    **{
+        name: name
+        for name in """float32 float64 float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64
+        complex128 complex32 float8_e4m3fn float8_e5m2""".split()
+    },
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+}
+
+NAMESPACES: Final = frozenset(
+    """torch torch.nn torch.nn.functional torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.nn.parallel torch.optim
+    torch.optim.lr_scheduler torch.utils torch.utils.data torch.utils.data.distributed torch.utils.checkpoint
+    torch.utils.tensorboard torch.utils.benchmark torch.cuda torch.cuda.amp torch.amp torch.autograd
+    torch.autograd.profiler torch.backends torch.backends.cudnn torch.backends.cuda torch.backends.cuda.matmul
+    torch.distributed torch.distributed.fsdp torch.distributions torch.linalg torch.fft torch.special torch.profiler
+    torch.jit torch.onnx torch.random torch.sparse torch.testing torch.multiprocessing torch.distributed.nn
+    torch._dynamo torch.compiler torch.accelerator torch.mps torch.xpu torch.func torch.fx torch.hub torch.version
+    torch.library torch.overrides numpy numpy.random numpy.linalg os os.path""".split()
+)
+
+_CANONICAL: Final[tuple[tuple[str, str], ...]] = (
+    ("torch.nn.modules.", "torch.nn."),
+    ("torch.functional.", "torch."),
+    ("torch.optim.optimizer.", "torch.optim."),
+    ("torch.utils.data.dataloader.", "torch.utils.data."),
+    ("torch.utils.data.dataset.", "torch.utils.data."),
+    ("torch.nn.parameter.", "torch.nn."),
+    ("torch.cuda.amp.grad_scaler.", "torch.cuda.amp."),
+    ("torch.nn.utils.clip_grad.", "torch.nn.utils."),
+    ("torch.nn.parallel.distributed.", "torch.nn.parallel."),
+    ("torch.cuda.streams.", "torch.cuda."),
+    ("torch.distributed.distributed_c10d.", "torch.distributed."),
+    ("torch._tensor.", "torch."),
+)
+_DEFINED_DEEPER: Final = frozenset(
+    """activation adaptive batchnorm container conv distance dropout embedding flatten fold instancenorm linear loss
+    module normalization padding pixelshuffle pooling rnn sparse transformer upsampling""".split()
+)
+
+
+def canonical(qual: str) -> str:
+    """The public name of a thing that is reachable under several: `torch.nn.modules.linear.Linear` is `torch.nn.Linear`."""
+    if not qual.startswith("torch."):
+        return qual
+    for prefix, public in _CANONICAL:
+        if qual.startswith(prefix):
+            rest = qual[len(prefix) :]
+            if prefix == "torch.nn.modules.":
+                head, _, tail = rest.partition(".")
+                rest = tail if tail and head in _DEFINED_DEEPER else rest
+            return public + rest
+    return qual

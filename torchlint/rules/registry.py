@@ -1,0 +1,102 @@
+"""Which rules there are, and how a model's sites reach them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from torchlint.rules import base
+from torchlint.rules.base import Report, Rule
+from torchlint.semantics.model import Model
+
+# Handler to the list of sites it listens to.
+_SITES = {
+    "on_truth": "truths",
+    "on_format": "formats",
+    "on_subscript": "subscripts",
+    "on_accumulate": "accumulations",
+    "on_store": "stores",
+    "on_loop": "loops",
+    "on_binary": "binaries",
+    "on_with": "withs",
+    "on_function": "functions",
+    "on_class": "classes",
+}
+
+
+class RuleFailure(Exception):
+    """A rule raised: a fault of torchlint, not of the code it reads."""
+
+    def __init__(self, rule: type[Rule], error: Exception) -> None:
+        super().__init__(f"{rule.code} ({rule.name}) failed: {type(error).__name__}: {error}")
+        self.rule = rule
+
+
+@functools.cache
+def all_rules() -> tuple[type[Rule], ...]:
+    """Every rule, in the order of codes. A rule is found by standing in a module below `torchlint.rules`."""
+    import torchlint.rules as package
+
+    found: dict[str, type[Rule]] = {}
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if module.name.rsplit(".", 1)[-1].startswith("_") or module.name == __name__ or module.ispkg:
+            continue
+        for item in vars(importlib.import_module(module.name)).values():
+            if isinstance(item, type) and issubclass(item, Rule) and "code" in vars(item):
+                found[item.code] = item
+    return tuple(rule for _, rule in sorted(found.items()))
+
+
+def _handles(rule: type[Rule], handler: str) -> bool:
+    return getattr(rule, handler) is not getattr(base.Rule, handler)
+
+
+def run(model: Model, rules: Iterable[type[Rule]]) -> list[tuple[type[Rule], Report]]:
+    """What the rules report on a model, each place once a rule. Raises RuleFailure where a rule fails."""
+    reports: list[tuple[type[Rule], Report]] = []
+    seen: set[tuple[str, int]] = set()
+    by_call: dict[str, list[Rule]] = {}
+    by_site: dict[str, list[Rule]] = {}
+    at_end: list[Rule] = []
+
+    def take(rule: Rule, found: Iterator[Report]) -> None:
+        try:
+            for report in found:
+                key = (rule.code, id(report.node))
+                if key not in seen:
+                    seen.add(key)
+                    reports.append((type(rule), report))
+        except Exception as error:
+            raise RuleFailure(type(rule), error) from error
+
+    for kind in rules:
+        rule = kind()
+        if _handles(kind, "on_call"):
+            for name in kind.calls:
+                by_call.setdefault(name, []).append(rule)
+        for handler in _SITES:
+            if _handles(kind, handler):
+                by_site.setdefault(handler, []).append(rule)
+        if _handles(kind, "on_module"):
+            at_end.append(rule)
+
+    everywhere = by_call.get("*", [])
+    for call in model.sites.calls if by_call else ():
+        woken = [*everywhere]
+        if call.callee is not None:
+            woken += by_call.get(call.callee, ())
+        if call.method is not None:
+            woken += by_call.get("." + call.method, ())
+        for rule in dict.fromkeys(woken):
+            take(rule, rule.on_call(call, model))
+    for handler, listeners in by_site.items():
+        sites: list[Any] = getattr(model.sites, _SITES[handler])
+        for site in sites:
+            for rule in listeners:
+                take(rule, getattr(rule, handler)(site, model))
+    for rule in at_end:
+        take(rule, rule.on_module(model))
+    return reports

@@ -1,0 +1,182 @@
+"""What is known of the functions and classes of a file: the summaries that let callers see through them."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from torchlint.semantics.values import Value, join
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from torchlint.semantics.contexts import Context
+
+
+class Role(enum.Enum):
+    """What a function is for, as its class, its name's contract or its decorators tell."""
+
+    PLAIN = "plain"
+    FORWARD = "forward"  # an nn.Module's forward
+    STEP = "step"  # training_step and relatives, compute_loss: once per step by contract
+    OPTIMIZER_STEP = "optimizer step"
+    AUTOGRAD = "autograd"  # forward or backward of a torch.autograd.Function
+    HOOK = "hook"  # a forward or backward hook
+    WORKER = "worker"  # runs in a loader worker: Dataset methods, collate functions
+    SETUP = "setup"  # construction, loading, saving, exporting
+    TEST = "test"
+
+
+HOT_ROLES = frozenset({Role.FORWARD, Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD, Role.HOOK})
+COLD_ROLES = frozenset({Role.SETUP, Role.TEST, Role.WORKER})
+
+
+class EffectKind(enum.Enum):
+    """What running a line does to the two timelines."""
+
+    CLOCK = "clock"  # reads a host clock
+    WAIT = "wait"  # the host waits for all work it launched
+    LAUNCH = "launch"  # puts work on the device
+    BACKWARD = "backward"
+    OPTIMIZER_STEP = "optimizer step"
+    ZERO_GRAD = "zero grad"
+    FORWARD = "forward"  # calls a module
+    CALL = "call"  # calls a function of this file: its effects follow in its own list
+    YIELD = "yield"  # hands control to whoever iterates, or to the body of a `with`
+
+
+@dataclass(slots=True)
+class Effect:
+    """One effect, in the order of evaluation within its function."""
+
+    kind: EffectKind
+    node: cst.CSTNode
+    context: Context
+    value: Value | None = None  # what it acts on: the backward's root, the module called, the clock's value
+    callee: FunctionInfo | None = None  # with CALL
+
+
+@dataclass(slots=True, eq=False)
+class CallerSite:
+    """A place that calls a function of this file."""
+
+    node: cst.CSTNode
+    context: Context
+
+
+@dataclass(slots=True, eq=False)
+class Parameter:
+    """A parameter: what its annotation and default tell, and what its callers pass."""
+
+    name: str
+    index: int
+    annotation: cst.BaseExpression | None
+    default: cst.BaseExpression | None
+    declared: Value | None = None  # from annotation and default
+    passed: dict[cst.CSTNode, Value] = field(default_factory=dict)  # by call site in this file
+    star: str = ""  # "*" or "**"
+
+
+@dataclass(slots=True, eq=False)
+class FunctionInfo:
+    """A function or method, its body's summary, and where it is called."""
+
+    node: cst.FunctionDef | cst.Lambda | cst.Module  # the module's own body is a function as well
+    name: str
+    qualname: str
+    cls: ClassInfo | None
+    parent: FunctionInfo | None
+    context: Context | None  # where it is defined; None for the module
+    parameters: list[Parameter] = field(default_factory=list)
+    decorators: list[tuple[cst.BaseExpression, Value]] = field(default_factory=list)
+    role: Role = Role.PLAIN
+    method: str = ""  # "", "instance", "class", "static", "property"
+    is_context_manager: bool = False  # decorated with contextlib.contextmanager
+    body: Context | None = None
+    # The summary.
+    returns: Value | None = None
+    return_sites: list[tuple[cst.CSTNode, Value, Context]] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    callers: list[CallerSite] = field(default_factory=list)
+    is_generator: bool = False
+    no_grad: bool = False  # a decorator turns autograd off
+    compiled: bool = False  # a decorator or a call of torch.compile covers it
+    fullgraph: bool = False
+    stored: int = 0  # parameters, as bits, put where they outlive the call
+    attributes: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # what it stores in objects
+    passed_on: bool = False  # used as a value: it may be called from anywhere
+    # Names (`loss`, `self.total`) to the attributes used on them, and those on which backward is called.
+    duck: dict[str, set[str]] = field(default_factory=dict)
+    roots: set[str] = field(default_factory=set)
+    flows: dict[str, set[str]] = field(default_factory=dict)  # a name to the names whose sum or product it is
+    returned: set[str] = field(default_factory=set)  # names in its return expressions
+
+    def needs_graph(self, name: str) -> bool:
+        """Whether a backward in this function runs through the name: directly, or as a term of what it runs on."""
+        seen: set[str] = set()
+        todo = list(self.roots)
+        while todo:
+            root = todo.pop()
+            if root == name:
+                return True
+            if root not in seen:
+                seen.add(root)
+                todo.extend(self.flows.get(root, ()))
+        return False
+
+
+@dataclass(slots=True, eq=False)
+class ClassInfo:
+    """A class: its bases, methods, and what its instances hold."""
+
+    node: cst.ClassDef
+    name: str
+    qualname: str
+    context: Context
+    bases: list[Value] = field(default_factory=list)
+    base_names: tuple[str, ...] = ()  # qualified names of all known ancestors, nearest first
+    methods: dict[str, FunctionInfo] = field(default_factory=dict)
+    stores: dict[str, dict[cst.CSTNode, Value]] = field(default_factory=dict)  # `self.name = ...`, by statement
+    class_attributes: dict[str, Value] = field(default_factory=dict)
+    duck: dict[str, set[str]] = field(default_factory=dict)  # attribute to what is used on it
+    roots: set[str] = field(default_factory=set)  # attributes on which backward is called
+    instances: list[cst.CSTNode] = field(default_factory=list)  # the calls that construct it
+    compiled: bool = False
+    fullgraph: bool = False
+
+    def store(self, name: str, node: cst.CSTNode, value: Value) -> None:
+        """Note that a statement gives the attribute a value; a later reading of the same statement replaces it."""
+        self.stores.setdefault(name, {})[node] = value
+
+    def parents(self) -> list[ClassInfo]:
+        """Base classes in this file."""
+        return [base.cls for base in self.bases if base.cls is not None]
+
+    def find_method(self, name: str, _depth: int = 0) -> FunctionInfo | None:
+        """The method of that name, here or in a base class of this file."""
+        method = self.methods.get(name)
+        if method is None and _depth < 8:
+            for parent in self.parents():
+                method = parent.find_method(name, _depth + 1)
+                if method is not None:
+                    break
+        return method
+
+    def find_attribute(self, name: str, _depth: int = 0) -> Value | None:
+        """What `self.name` holds, as far as any method of the class or its bases tells."""
+        value: Value | None = None
+        for stored in self.stores.get(name, {}).values():
+            value = stored if value is None else join(value, stored)
+        if value is None:
+            value = self.class_attributes.get(name)
+        if value is None and _depth < 8:
+            for parent in self.parents():
+                value = parent.find_attribute(name, _depth + 1)
+                if value is not None:
+                    break
+        return value
+
+    def is_a(self, *names: str) -> bool:
+        """Whether one of the qualified names is among its ancestors."""
+        return any(name in self.base_names for name in names)

@@ -1,0 +1,132 @@
+"""The semantic model of one file: what rules ask."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.semantics import contexts
+from torchlint.semantics.contexts import Context, Hot
+from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
+from torchlint.semantics.names import dotted
+from torchlint.semantics.sites import Sites
+from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, UNKNOWN, Kind, Value
+
+__all__ = ["Context", "Hot", "Model", "dotted"]
+
+
+class Model:
+    """What is known of a file: the value of each expression, the functions and classes, and the sites rules listen to."""
+
+    def __init__(self, module: cst.Module, path: str = "") -> None:
+        self.module = module
+        self.path = path
+        self.root = FunctionInfo(module, "<module>", "<module>", None, None, None)
+        self.values: dict[cst.CSTNode, Value] = {}
+        # Where a value made by a node is read again, by that node.
+        self.uses: dict[cst.CSTNode, list[cst.BaseExpression]] = {}
+        self.augmented: dict[cst.CSTNode, Value] = {}  # the result of an augmented assignment
+        self.functions: dict[cst.CSTNode, FunctionInfo] = {}
+        self.classes: dict[cst.CSTNode, ClassInfo] = {}
+        self.sites = Sites()
+        self.imports: set[str] = set()
+        self.star_imports: set[str] = set()
+        self.accelerated = False  # the file shows a sign of an accelerator
+        self.default_device = HOST
+        name = path.replace("\\", "/").rsplit("/", 1)[-1]
+        self.is_test_file = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+
+    @property
+    def uses_tests(self) -> bool:
+        """Whether the file imports a testing framework."""
+        return self.is_test_file or any(name.split(".", 1)[0] in ("pytest", "unittest") for name in self.imports)
+
+    @property
+    def uses_numpy(self) -> bool:
+        """Whether NumPy or its kin are in play: a method name alone then says little."""
+        return any(name.split(".", 1)[0] in ("numpy", "pandas", "jax", "scipy", "cupy") for name in self.imports)
+
+    def value(self, node: cst.CSTNode) -> Value:
+        """What an expression is at the point where it stands."""
+        return self.values.get(node, UNKNOWN)
+
+    def resolve(self, node: cst.BaseExpression) -> str | None:
+        """The qualified name of an expression, or None."""
+        value = self.value(node)
+        return value.qual if value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.NAMESPACE, Kind.MODULE) else None
+
+    def made_by(self, node: cst.BaseExpression) -> cst.CSTNode | None:
+        """The node that made the value of an expression, through names: where it was computed."""
+        return self.value(node).origin
+
+    def hot(self, context: Context) -> Hot | None:
+        """Whether code here runs once per step or more often, and why."""
+        return contexts.hot(context)
+
+    def autograd_off(self, context: Context) -> bool:
+        """Whether autograd is off here, or in every caller that is known."""
+        return contexts.autograd_off(context)
+
+    def compiled(self, context: Context) -> FunctionInfo | None:
+        """The compiled function that covers the code, or None."""
+        return contexts.compiled(context)
+
+    def device_confidence(self, value: Value, context: Context, *, by_method: bool = False) -> Confidence | None:
+        """How sure it is that reading the value waits for a device; None where it does not.
+
+        A value that is known to be on the host never waits. One of unknown place waits `likely` in a hot interface or a
+        file that shows an accelerator, else `possible`. `by_method`: the code calls a method that tensors have on it,
+        which is evidence of a tensor where only its name was.
+        """
+        if value.device == HOST or value.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+            return None
+        if contexts.in_worker(context):
+            return None
+        conf = value.conf
+        if value.kind is Kind.UNKNOWN:
+            conf = Confidence.POSSIBLE
+            if not by_method:
+                return None
+            if value.device & DEVICE:
+                conf = Confidence.LIKELY
+        elif conf is Confidence.POSSIBLE and by_method:
+            conf = Confidence.LIKELY
+        if value.kind is Kind.BATCH and not by_method:
+            conf = Confidence.POSSIBLE
+        if not value.device & DEVICE:
+            hot = contexts.hot(context)
+            if hot is not None and hot.interface or self.accelerated:
+                conf = min(conf, Confidence.LIKELY)
+            else:
+                conf = Confidence.POSSIBLE
+        elif value.device & ANYWHERE:
+            conf = min(conf, Confidence.LIKELY)
+        return conf
+
+    def impact(self, context: Context) -> Impact:
+        """The impact of one small cost on every run of the line."""
+        hot = contexts.hot(context)
+        return hot.impact if hot is not None else Impact.LOW
+
+    def function_of(self, context: Context) -> FunctionInfo:
+        """The function whose body it is in; the module's own for top-level code."""
+        return context.owner or self.root
+
+    def in_measurement(self, context: Context) -> bool:
+        """Whether the code stands in a function that reads clocks or events: there a wait is meant."""
+        from torchlint.semantics.functions import EffectKind
+
+        owner: FunctionInfo | None = self.function_of(context)
+        while owner is not None:
+            if any(effect.kind is EffectKind.CLOCK for effect in owner.effects) or any(
+                effect.callee is not None and any(inner.kind is EffectKind.CLOCK for inner in effect.callee.effects)
+                for effect in owner.effects
+            ):
+                return True
+            owner = owner.parent
+        return False
+
+    def is_role(self, context: Context, *roles: Role) -> bool:
+        """Whether the function around has one of the roles."""
+        owner = context.owner
+        return owner is not None and owner.role in roles

@@ -1,0 +1,38 @@
+"""Names as they are written, and as Python compares them."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import libcst as cst
+
+from torchlint.knowledge.names import ACCELERATORS
+from torchlint.semantics.values import DEVICE, HOST
+
+
+def identifier(text: str) -> str:
+    """A name as Python compares it (PEP 3131: NFKC)."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def dotted(node: cst.BaseExpression) -> str | None:
+    """`self.net.loss` as text, where the expression is a chain of names."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(identifier(node.attr.value))
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    parts.append(identifier(node.value))
+    if len(parts) == 1:
+        return parts[0]
+    parts.reverse()
+    return ".".join(parts)
+
+
+def device_bits(text: str) -> int:
+    """Where a device string such as "cuda:0" points to; 0 for any other text."""
+    kind = text.split(":", 1)[0]
+    if kind == "cpu":
+        return HOST
+    return DEVICE if kind in ACCELERATORS else 0

@@ -1,0 +1,359 @@
+"""What an expression is at one point of a program, as far as the source tells.
+
+A `Value` is an abstract value: what kind of thing, where its data lives, whether a graph hangs on it, and how sure that
+is. Unknown is a value like any other; nothing is ever concluded from it. Values are never changed after they were made,
+with one exception: a container's `elem` and `items` grow in place, so that aliases of one list see what was appended.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any, Final
+
+from torchlint.findings import Confidence
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from torchlint.semantics.functions import ClassInfo, FunctionInfo
+
+
+class Kind(enum.Enum):
+    """What sort of thing a value is."""
+
+    UNKNOWN = "unknown"
+    TENSOR = "tensor"
+    NDARRAY = "ndarray"  # an array or scalar of NumPy and its kin
+    NUMBER = "number"  # a Python number or truth value
+    STRING = "string"
+    NONE = "none"
+    SHAPE = "shape"  # torch.Size, or a tuple of sizes
+    DEVICE = "device"
+    DTYPE = "dtype"
+    CLOCK = "clock"  # a number that a host clock gave
+    CONTAINER = "container"  # list, tuple, dict, set, iterator or generator of values
+    BATCH = "batch"  # what a loader yields: a tensor, or any structure of tensors
+    MODULE = "module"  # an nn.Module
+    OPTIMIZER = "optimizer"
+    LOADER = "loader"
+    DATASET = "dataset"
+    SCALER = "scaler"  # a gradient scaler
+    EVENT = "event"
+    STREAM = "stream"
+    PARAMETERS = "parameters"  # an iterable of parameters
+    FUNCTION = "function"
+    CLASS = "class"
+    NAMESPACE = "namespace"  # an imported Python module
+    OBJECT = "object"  # an instance of a class that is none of the above
+
+
+# Where a value's data may live: a set of possibilities, as bits. 0: the question does not arise.
+HOST: Final = 1
+DEVICE: Final = 2
+ANYWHERE: Final = 4  # not known
+
+# Whether an autograd graph may hang on a tensor: a set of possibilities, as bits.
+DETACHED: Final = 1
+ATTACHED: Final = 2
+MAYBE: Final = 4  # not known
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()  # no literal is known
+
+
+class Gate(enum.Enum):
+    """What a condition says about how often its body runs."""
+
+    RARE = "rare"  # every N steps, the first or the last step, once
+    DEBUG = "debug"  # a debugging, tracing or profiling flag
+    HOST = "host"  # only where the tensor is on the host
+    NONE = "none"
+
+
+class Value:
+    """An abstract value.
+
+    `origins` are the nodes that made it (several after a join), `deps` the parameters of the function at hand, as bits,
+    whose device and graph it shares, `ident` the parameter that it is. `gates` says what its truth and its falsehood
+    tell about how often code runs.
+    """
+
+    __slots__ = (
+        "bound",
+        "cls",
+        "conf",
+        "const",
+        "deps",
+        "device",
+        "dtype",
+        "elem",
+        "fn",
+        "gates",
+        "graph",
+        "ident",
+        "items",
+        "kind",
+        "optional",
+        "origins",
+        "pinned",
+        "qual",
+        "rank",
+        "shape",
+    )
+
+    def __init__(
+        self,
+        kind: Kind = Kind.UNKNOWN,
+        conf: Confidence = Confidence.SURE,
+        *,
+        device: int = 0,
+        graph: int = 0,
+        dtype: str | None = None,
+        rank: int | None = None,
+        shape: tuple[int | None, ...] | None = None,
+        pinned: bool | None = None,
+        elem: Value | None = None,
+        items: dict[Any, Value] | None = None,
+        const: Any = MISSING,
+        qual: str | None = None,
+        cls: ClassInfo | None = None,
+        fn: FunctionInfo | None = None,
+        bound: Value | None = None,
+        origins: tuple[cst.CSTNode, ...] = (),
+        deps: int = 0,
+        ident: int | None = None,
+        gates: tuple[Gate, Gate] | None = None,
+        optional: bool = False,
+    ) -> None:
+        self.kind = kind
+        self.conf = conf
+        self.device = device
+        self.graph = graph
+        self.dtype = dtype  # "float32", "bool", "int64", ..., without "torch."
+        self.rank = len(shape) if shape is not None else rank
+        self.shape = shape  # sizes; None where a size is not a literal
+        self.pinned = pinned
+        self.elem = elem  # what iterating or indexing a container gives
+        self.items = items  # known members: by index, key or option name
+        self.const = const  # the literal
+        self.qual = qual  # qualified name: of the thing itself, or of an instance's class
+        self.cls = cls
+        self.fn = fn
+        self.bound = bound  # the receiver of a bound method
+        self.origins = origins
+        self.deps = deps
+        self.ident = ident
+        self.gates = gates
+        self.optional = optional  # may be None as well
+
+    def but(self, **changes: Any) -> Value:
+        """A copy with some fields changed."""
+        new = Value.__new__(Value)
+        for slot in Value.__slots__:
+            setattr(new, slot, getattr(self, slot))
+        for slot, value in changes.items():
+            setattr(new, slot, value)
+        if changes.get("shape") is not None:
+            new.rank = len(changes["shape"])
+        return new
+
+    @property
+    def origin(self) -> cst.CSTNode | None:
+        """The one node that made the value, or None where there are several or none."""
+        return self.origins[0] if len(self.origins) == 1 else None
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is a tensor or a batch, at any confidence."""
+        return self.kind is Kind.TENSOR or self.kind is Kind.BATCH
+
+    @property
+    def on_host(self) -> bool:
+        """Whether it is known to be on the host."""
+        return self.device == HOST
+
+    @property
+    def may_be_device(self) -> bool:
+        """Whether there is evidence that it is on an accelerator."""
+        return bool(self.device & DEVICE)
+
+    @property
+    def attached(self) -> bool:
+        """Whether there is evidence that a graph hangs on it."""
+        return bool(self.graph & ATTACHED)
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+
+UNKNOWN: Final = Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE)
+NONE: Final = Value(Kind.NONE, const=None)
+NUMBER: Final = Value(Kind.NUMBER)
+STRING: Final = Value(Kind.STRING)
+
+
+def _bits(mask: int, names: tuple[str, str, str]) -> str:
+    return "|".join(name for bit, name in zip((1, 2, 4), names) if mask & bit)
+
+
+def describe(value: Value) -> str:
+    """One line about a value for people: `tensor(device, attached, float32) likely`."""
+    facts = []
+    if value.device:
+        facts.append(_bits(value.device, ("host", "device", "anywhere")))
+    if value.graph and value.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+        facts.append(_bits(value.graph, ("detached", "attached", "graph?")))
+    if value.dtype:
+        facts.append(value.dtype)
+    if value.shape is not None:
+        facts.append("[" + ",".join("?" if n is None else str(n) for n in value.shape) + "]")
+    elif value.rank is not None:
+        facts.append(f"{value.rank}-d")
+    if value.pinned is not None:
+        facts.append("pinned" if value.pinned else "pageable")
+    if value.cls is not None:
+        facts.append(value.cls.name)
+    if value.fn is not None:
+        facts.append(value.fn.qualname)
+    if value.qual:
+        facts.append(value.qual)
+    if value.const is not MISSING and value.kind is not Kind.NONE:
+        facts.append(repr(value.const))
+    if value.kind is Kind.CONTAINER and value.elem is not None:
+        facts.append(f"of {value.elem.kind.value}")
+    if value.optional:
+        facts.append("or None")
+    text = value.kind.value + (f"({', '.join(facts)})" if facts else "")
+    return text if value.conf is Confidence.SURE else f"{text} {value.conf}"
+
+
+_SCALARS = (Kind.NUMBER, Kind.CLOCK)
+
+
+def _one(a: Any, b: Any) -> Any:
+    return a if a == b else None
+
+
+def join(a: Value, b: Value) -> Value:
+    """The value that is `a` or `b`: after branches, between rounds of a loop, over the call sites of a function."""
+    if a is b:
+        return a
+    if a.kind is not b.kind:
+        return _join_kinds(a, b)
+    if a.kind is Kind.NONE:
+        return a
+    same_fn = a.fn is b.fn
+    elem = a.elem if a.elem is b.elem else join_optional(a.elem, b.elem)
+    items = a.items
+    if items is not b.items:
+        # Joined anew each round of a loop: equal content gives an equal join, so rounds converge.
+        if a.items is None or b.items is None:
+            items = None if a.kind is not Kind.LOADER else (a.items or b.items)
+        else:
+            items = {k: join(v, b.items[k]) if k in b.items else v for k, v in a.items.items()}
+            items.update((k, v) for k, v in b.items.items() if k not in items)
+    const: Any = MISSING
+    if a.const is not MISSING and b.const is not MISSING and type(a.const) is type(b.const) and a.const == b.const:
+        const = a.const
+    return Value(
+        a.kind,
+        min(a.conf, b.conf),
+        device=a.device | b.device,
+        graph=a.graph | b.graph,
+        dtype=_one(a.dtype, b.dtype),
+        rank=_one(a.rank, b.rank),
+        shape=_one(a.shape, b.shape),
+        pinned=_one(a.pinned, b.pinned),
+        elem=elem,
+        items=items,
+        const=const,
+        qual=_one(a.qual, b.qual),
+        cls=a.cls if a.cls is b.cls else None,
+        fn=a.fn if same_fn else None,
+        bound=a.bound if same_fn else None,
+        origins=_origins(a, b),
+        deps=a.deps | b.deps,
+        ident=_one(a.ident, b.ident),
+        gates=_one(a.gates, b.gates),
+        optional=a.optional or b.optional,
+    )
+
+
+def _origins(a: Value, b: Value) -> tuple[cst.CSTNode, ...]:
+    if a.origins == b.origins:
+        return a.origins
+    both = dict.fromkeys(a.origins)
+    both.update(dict.fromkeys(b.origins))
+    return tuple(both)[:8]
+
+
+def _join_kinds(a: Value, b: Value) -> Value:
+    if b.kind is Kind.NONE:
+        return a if a.optional else a.but(optional=True)
+    if a.kind is Kind.NONE:
+        return b if b.optional else b.but(optional=True)
+    for x, y in ((a, b), (b, a)):
+        if x.kind is Kind.TENSOR:
+            if y.kind in _SCALARS:
+                # `total = 0`, then `total += loss`: a tensor from the second round on.
+                return x.but(conf=min(x.conf, Confidence.LIKELY), origins=_origins(a, b), const=MISSING)
+            if y.kind in (Kind.UNKNOWN, Kind.BATCH):
+                return x.but(
+                    conf=min(x.conf, Confidence.LIKELY),
+                    device=x.device | (y.device or ANYWHERE),
+                    graph=x.graph | (y.graph or MAYBE),
+                    origins=_origins(a, b),
+                    deps=a.deps | b.deps,
+                    ident=None,
+                    pinned=_one(a.pinned, b.pinned),
+                    const=MISSING,
+                )
+    for x, y in ((a, b), (b, a)):
+        if x.kind in (Kind.NDARRAY, Kind.MODULE, Kind.CONTAINER) and y.kind is Kind.UNKNOWN:
+            return x.but(conf=min(x.conf, Confidence.LIKELY), device=x.device | (y.device if x.device else 0))
+        if x.kind is Kind.CLOCK and y.kind is Kind.NUMBER:
+            return x.but(origins=_origins(a, b))
+        if x.kind is Kind.STRING and y.kind is Kind.DEVICE:
+            return y.but(device=a.device | b.device)
+    return Value(
+        Kind.UNKNOWN,
+        min(a.conf, b.conf),
+        device=(a.device | b.device) or ANYWHERE,
+        graph=(a.graph | b.graph) or MAYBE,
+        origins=_origins(a, b),
+        deps=a.deps | b.deps,
+        elem=join_optional(a.elem, b.elem),
+    )
+
+
+def join_optional(a: Value | None, b: Value | None) -> Value | None:
+    """`join`, where either may be absent."""
+    if a is None:
+        return b
+    return a if b is None else join(a, b)
+
+
+def same(a: Value | None, b: Value | None) -> bool:
+    """Whether two values tell the same facts; origins and nested members are not compared deeply."""
+    if a is b:
+        return True
+    if a is None or b is None:
+        return False
+    return (
+        a.kind is b.kind
+        and a.conf == b.conf
+        and a.device == b.device
+        and a.graph == b.graph
+        and a.dtype == b.dtype
+        and a.rank == b.rank
+        and a.pinned == b.pinned
+        and a.cls is b.cls
+        and a.fn is b.fn
+        and a.qual == b.qual
+        and (a.elem is b.elem or (a.elem is not None and b.elem is not None and a.elem.kind is b.elem.kind))
+    )
