@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from torchlint.cli.app import run
+from torchlint.cli.lint import Linted
+from torchlint.engine.settings import Configuration
+from torchlint.findings import Confidence, Finding, Impact, Position
 
 
 @dataclass(frozen=True)
@@ -49,3 +52,54 @@ def process() -> Callable[..., subprocess.CompletedProcess[bytes]]:
         return subprocess.run(command, capture_output=True, timeout=120, **how)  # type: ignore[call-overload,no-any-return]
 
     return call
+
+
+def finding(row: int = 3, **changed: object) -> Finding:
+    """A finding of TL101 in row `row` of `a.py`, with the attributes `changed`."""
+    attributes: dict[str, object] = {
+        "code": "TL101",
+        "name": "sync-scalar-read",
+        "message": "`loss.item()` waits",
+        "filename": "a.py",
+        "start": Position(row, 5),
+        "end": Position(row, 16),
+        "bottleneck": "sync",
+        "confidence": Confidence.LIKELY,
+        "impact": Impact.MEDIUM,
+        "fingerprint": f"print{row}",
+    }
+    return Finding(**(attributes | changed))  # type: ignore[arg-type]
+
+
+@dataclass
+class Linter:
+    """Stands in for the engine: what it finds, and what it was asked."""
+
+    findings: list[Finding] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    suppressed: int = 0
+    interrupted: bool = False
+    lines: dict[str, list[str]] = field(default_factory=lambda: {"a.py": [f"x{row} = loss.item()" for row in range(9)]})
+    asked: list[tuple[Path, ...]] = field(default_factory=list)
+    configuration: Configuration | None = None
+
+    def __call__(self, paths: Sequence[Path], configuration: Configuration, **_how: object) -> Linted:
+        self.asked.append(tuple(paths))
+        self.configuration = configuration
+        return Linted(
+            findings=self.findings,
+            files=list(self.lines),
+            errors=self.errors,
+            suppressed=self.suppressed,
+            interrupted=self.interrupted,
+            source=lambda filename, _cell: self.lines.get(filename, ()),
+        )
+
+
+@pytest.fixture
+def linter(monkeypatch: pytest.MonkeyPatch) -> Linter:
+    """What the commands lint with: nothing found until a test says so."""
+    linter = Linter()
+    monkeypatch.setattr("torchlint.cli.check.lint", linter)
+    monkeypatch.setattr("torchlint.cli.baseline.lint", linter)
+    return linter

@@ -14,6 +14,7 @@ from torchlint.cli.files import write_atomically
 from torchlint.cli.lint import lint
 from torchlint.cli.status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK
 from torchlint.engine.baseline import DEFAULT_NAME, Baseline
+from torchlint.engine.errors import short
 from torchlint.report.text import plural
 
 if TYPE_CHECKING:
@@ -51,13 +52,13 @@ def _write(accepted: Baseline, paths: tuple[Path, ...], configuration: Configura
         console.error(message)
     if linted.errors or linted.interrupted:
         # An incomplete run would drop entries that still hold.
-        console.error(f"{accepted.path}: not written, since not every file could be linted")
+        console.error(f"{short(accepted.path)}: not written, since not every file could be linted")
         return EXIT_INTERRUPTED if linted.interrupted else EXIT_ERROR
     updated = accepted.updated(linted.findings, linted.source, linted.files)
     write_atomically(updated.path, updated.text())
     before, after = sum(accepted.counts.values()), sum(updated.counts.values())
     if not given["quiet"]:
-        console.write([f"{updated.path}: accepts {plural(after, 'finding')}, before {before}.\n"])
+        console.write([f"{short(updated.path)}: accepts {plural(after, 'finding')}, before {before}.\n"])
     return EXIT_OK
 
 
@@ -69,7 +70,7 @@ def create(paths: tuple[Path, ...], force: bool, **given: Any) -> int:
     configuration = options.configuration(given)
     path = _path(configuration)
     if path.exists() and not force:
-        raise click.ClickException(f"{path}: is there already; 'torchlint baseline update' changes it")
+        raise click.ClickException(f"{short(path)}: is there already; 'torchlint baseline update' changes it")
     return _write(Baseline(path), paths, configuration, given)
 
 

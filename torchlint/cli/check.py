@@ -101,8 +101,9 @@ class _Run:
     def once(self) -> int:
         """Lint, report, and return the exit status."""
         linted = lint(self.paths, self.configuration, quiet=self.given["quiet"], name=self.given["stdin_filename"])
+        linted = self._excused(linted)
         outcome = Outcome(
-            findings=self._chosen(linted),
+            findings=linted.findings,
             files=len(linted.files),
             suppressed=linted.suppressed,
             unsafe_fixes=self.settings.unsafe_fixes,
@@ -118,19 +119,20 @@ class _Run:
         found = any(map(self._fails, outcome.findings)) and not self.given["exit_zero"]
         return EXIT_FINDINGS if found else EXIT_OK
 
-    def _chosen(self, linted: Linted) -> list[Finding]:
-        """The findings to report: those that neither baseline nor unchanged lines excuse, with their evidence."""
-        findings = linted.findings
+    def _excused(self, linted: Linted) -> Linted:
+        """The findings that neither the baseline nor unchanged lines excuse, with their evidence."""
+        findings, suppressed = linted.findings, linted.suppressed
         settings = self.settings
         if settings.evidence is not None:
             findings = evidence.attach(findings, evidence.load(settings.evidence))
         if settings.baseline is not None:
             split = Baseline.read(settings.baseline).split(findings, linted.source, linted.files, settings.rules)
             findings = [*split.new, *split.unused]
+            suppressed += len(split.known)
         if self.given["diff_base"] is not None:
             changed = changed_since(self.given["diff_base"], self.configuration.cwd)
             findings = [finding for finding in findings if changed.touches(finding)]
-        return findings
+        return replace(linted, findings=findings, suppressed=suppressed)
 
     def _fails(self, finding: Finding) -> bool:
         """Whether the finding alone makes the exit status 1."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from torchlint.engine.errors import UserError
+from torchlint.engine.errors import UserError, short
 from torchlint.engine.selection import rules_by_code
 from torchlint.findings import Confidence, Finding, Impact, Position
 
@@ -71,7 +71,9 @@ class Baseline:
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data["version"] != _VERSION:
-                raise BaselineError(f"{path}: is a baseline of version {data['version']!r}, and this torchlint reads 1")
+                raise BaselineError(
+                    f"{short(path)}: is a baseline of version {data['version']!r}, and this torchlint reads 1"
+                )
             counts = Counter(
                 {
                     Entry(str(file), str(entry["code"]), str(entry["line"])): int(entry.get("count", 1))
@@ -81,9 +83,9 @@ class Baseline:
             )
         except OSError as error:
             hint = "; 'torchlint baseline create' makes one" if isinstance(error, FileNotFoundError) else ""
-            raise BaselineError(f"{path}: cannot be read: {error.strerror or error}{hint}") from error
+            raise BaselineError(f"{short(path)}: cannot be read: {error.strerror or error}{hint}") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise BaselineError(f"{path}: is not a baseline of torchlint: {error}") from error
+            raise BaselineError(f"{short(path)}: is not a baseline of torchlint: {error}") from error
         return cls(path, counts)
 
     def entry(self, finding: Finding, source: Source) -> Entry:
@@ -125,14 +127,13 @@ class Baseline:
         """A finding for each of `entries`, at its line of the baseline file."""
         rows = dict(self._rows())
         rule = rules_by_code()["TL001"]
-        name = os.path.relpath(self.path) if self.path.absolute().is_relative_to(Path.cwd()) else str(self.path)
         for entry in entries:
             at = Position(rows.get(entry, 1), 1)
             yield Finding(
                 code=rule.code,
                 name=rule.name,
                 message=f"the baseline accepts {entry.code} at `{entry.line[:60]}` in {entry.file}, which is gone",
-                filename=name,
+                filename=short(self.path),
                 start=at,
                 end=at,
                 bottleneck=rule.bottleneck,

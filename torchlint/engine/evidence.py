@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from torchlint.engine.errors import UserError
+from torchlint.engine.errors import UserError, short
 from torchlint.findings import Finding
 
 __all__ = ["EvidenceError", "attach", "load", "verdict_of"]
@@ -33,11 +33,11 @@ def load(path: Path) -> Evidence:
         for entry in entries.values():
             _check(entry)
     except OSError as error:
-        raise EvidenceError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise EvidenceError(f"{short(path)}: cannot be read: {error.strerror or error}") from error
     except KeyError as error:
-        raise EvidenceError(f"{path}: is no evidence of torchlint: {error} is missing") from error
+        raise EvidenceError(f"{short(path)}: is no evidence of torchlint: {error} is missing") from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise EvidenceError(f"{path}: is no evidence of torchlint: {error}") from error
+        raise EvidenceError(f"{short(path)}: is no evidence of torchlint: {error}") from error
     return entries
 
 

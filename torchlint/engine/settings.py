@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from torchlint import __version__
 from torchlint.engine import selection
-from torchlint.engine.errors import UserError
+from torchlint.engine.errors import UserError, short
 from torchlint.findings import Confidence, Impact
 
 if sys.version_info >= (3, 11):
@@ -482,17 +482,17 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise ConfigurationError(f"{short(path)}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: is not UTF-8 (byte {error.start})") from error
+        raise ConfigurationError(f"{short(path)}: is not UTF-8 (byte {error.start})") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigurationError(f"{path}: is not valid TOML: {error}") from error
+        raise ConfigurationError(f"{short(path)}: is not valid TOML: {error}") from error
     if path.name != "pyproject.toml":
         return document
     tool = document.get("tool", {})
     table = tool["torchlint"] if isinstance(tool, dict) else None
     if not isinstance(table, dict):
-        raise ConfigurationError(f"{path}: tool.torchlint must be a table, [tool.torchlint]")
+        raise ConfigurationError(f"{short(path)}: tool.torchlint must be a table, [tool.torchlint]")
     return table
 
 
@@ -580,11 +580,11 @@ def _inline(line: str, root: Path) -> _Layer:
 def _file_layers(file: Path, seen: tuple[Path, ...] = ()) -> list[_Layer]:
     """The file and what it extends, weakest first."""
     if file in seen:
-        raise ConfigurationError(f"{file}: extends itself: {' -> '.join(map(str, (*seen, file)))}")
+        raise ConfigurationError(f"{short(file)}: extends itself: {' -> '.join(map(short, (*seen, file)))}")
     try:
-        layer = _layer(_read_toml(file), str(file), file.parent)
+        layer = _layer(_read_toml(file), short(file), file.parent)
     except KeyError as error:
-        raise ConfigurationError(f"{file}: has no table [tool.torchlint]") from error
+        raise ConfigurationError(f"{short(file)}: has no table [tool.torchlint]") from error
     base = layer.values.get("extend")
     below = [] if base is None else _file_layers(Path(os.path.normpath(base)), (*seen, file))
     return [*below, layer]
