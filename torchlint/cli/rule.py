@@ -22,7 +22,6 @@ __all__ = ["rule"]
 def rule(rules: tuple[str, ...], everything: bool, output_format: str) -> None:
     """Explain a rule, named by its code or its name; several by a selector such as TL1 or sync."""
     from torchlint.engine.selection import UnknownSelectorError, catalogue, expand
-    from torchlint.rules import pages
 
     if everything == bool(rules):
         raise click.UsageError("name a rule, such as TL101, or say --all")
@@ -31,9 +30,6 @@ def rule(rules: tuple[str, ...], everything: bool, output_format: str) -> None:
     except UnknownSelectorError as error:
         raise click.ClickException(str(error)) from error
     chosen = [info for info in catalogue() if info.code in codes]
-
-    def page(info: RuleInfo) -> str:
-        return pages.load(info.code).text if info.code in pages.codes() else _without_page(info)
 
     if output_format == "json":
         from torchlint.report.json import dumps
@@ -48,7 +44,7 @@ def rule(rules: tuple[str, ...], everything: bool, output_format: str) -> None:
                 "fix": info.fix,
                 "since": info.since,
                 "torch": info.torch,
-                "explanation": page(info),
+                "explanation": _page(info.code),
             }
             for info in chosen
         ]
@@ -57,12 +53,16 @@ def rule(rules: tuple[str, ...], everything: bool, output_format: str) -> None:
     elif everything:
         console.write(_table(chosen))
     else:
-        _show([page(info) for info in chosen])
+        _show([_page(info.code) for info in chosen])
 
 
-def _without_page(info: RuleInfo) -> str:
-    """A page for the rules of the engine itself, which look at comments and files and have no example to run."""
-    return f"# {info.name} ({info.code})\n\n{info.summary}.\n"
+def _page(code: str) -> str:
+    from torchlint.rules import pages
+
+    try:
+        return pages.load(code).text
+    except pages.PageError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _table(rules: list[RuleInfo]) -> list[str]:
