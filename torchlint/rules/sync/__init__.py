@@ -1,0 +1,1 @@
+"""Rules about code in which the host waits for the device."""
