@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from torchlint.engine.evidence import EvidenceError, attach, gain_of, load, verdict_of
+from torchlint.engine.regions import code_hash
 from torchlint.findings import Confidence, Finding, Impact, Position
 
 HEAD = '{"environment": {"name": "H200", "torch": "2.11"}, "findings": '
@@ -22,8 +23,20 @@ def finding(fingerprint: str) -> Finding:
 
 def write(folder: Path, *entries: Any) -> Path:
     path = folder / "evidence.json"
-    path.write_text(json.dumps({"environment": {"name": "H200", "torch": "2.11", "device": "cuda"}, "method": {}, "findings": list(entries)}))
+    path.write_text(
+        json.dumps(
+            {
+                "environment": {"name": "H200", "torch": "2.11", "device": "cuda"},
+                "method": {},
+                "findings": list(entries),
+            }
+        )
+    )
     return path
+
+
+def source(_filename: str, _cell: int | None) -> list[str]:
+    return ["x = loss.item()"]
 
 
 def test_each_finding_gets_what_was_measured_of_it(tmp_path: Path) -> None:
@@ -32,12 +45,28 @@ def test_each_finding_gets_what_was_measured_of_it(tmp_path: Path) -> None:
         {"fingerprint": "one", "verdict": "confirmed", "ratio": RATIO},
         {"fingerprint": "two", "verdict": "not run: no repair", "ratio": None},
     )
-    one, two, three = attach([finding("one"), finding("two"), finding("three")], load(path))
+    one, two, three = attach([finding("one"), finding("two"), finding("three")], load(path), source)
     assert [verdict_of(one), verdict_of(two), verdict_of(three)] == ["confirmed", "not run: no repair", None]
     assert one.evidence is not None
     assert one.evidence["environment"] == {"name": "H200", "torch": "2.11"}
     # What is gained at least is the lower end of the interval, and nothing where nothing was measured.
     assert [gain_of(one), gain_of(two), gain_of(three)] == [1.2, 0.0, 0.0]
+
+
+def test_evidence_of_code_that_has_changed_keeps_no_figures(tmp_path: Path) -> None:
+    entry = {
+        "fingerprint": "one",
+        "verdict": "confirmed",
+        "ratio": RATIO,
+        "code_hash": code_hash(["x=loss.item() "], 1),
+    }
+    path = write(tmp_path, entry)
+    # Layout does not count as a change.
+    (same,) = attach([finding("one")], load(path), source)
+    assert verdict_of(same) == "confirmed"
+    (changed,) = attach([finding("one")], load(path), lambda _filename, _cell: ["y = loss.item()"])
+    assert verdict_of(changed) == "stale: the code has changed since it was measured"
+    assert gain_of(changed) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -49,12 +78,12 @@ def test_each_finding_gets_what_was_measured_of_it(tmp_path: Path) -> None:
         '{"findings": {}}x',
         '{"findings": []}',
         '{"environment": {"name": "H200"}, "findings": []}',
-        HEAD + '[{}]}',
+        HEAD + "[{}]}",
         HEAD + '[{"fingerprint": "a"}]}',
         HEAD + '[{"fingerprint": "a", "verdict": 1}]}',
         HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": 1}}]}',
         HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": "1", "low": 1, "high": 1}}]}',
-        HEAD + '[1]}',
+        HEAD + "[1]}",
     ],
 )
 def test_what_is_no_evidence_is_said_in_one_line(text: str, tmp_path: Path) -> None:

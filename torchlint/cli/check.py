@@ -124,7 +124,7 @@ class _Run:
         findings, suppressed = linted.findings, linted.suppressed
         settings = self.settings
         if settings.evidence is not None:
-            findings = evidence.attach(findings, evidence.load(settings.evidence))
+            findings = evidence.attach(findings, evidence.load(settings.evidence), linted.source)
         if settings.baseline is not None:
             split = Baseline.read(settings.baseline).split(findings, linted.source, linted.files, settings.rules)
             findings = [*split.new, *split.unused]

@@ -38,14 +38,14 @@ class SectionedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
             if record is not None:
-                section = parameter.section if isinstance(parameter, SectionedOption) else ""
-                sections.setdefault(section or "Miscellaneous", []).append(record)
-        for section, records in sections.items():
-            with formatter.section(section):
-                formatter.write_dl(records)
+                section = option.section if isinstance(option, SectionedOption) else ""
+                sections.setdefault(section, []).append(record)
+        for section in sorted(sections, key=lambda name: name == ""):  # what has no heading comes last
+            with formatter.section(section or "Miscellaneous"):
+                formatter.write_dl(sections[section])
 
 
 def _section(name: str, *options: _Decorator[Any]) -> _Decorator[Any]:

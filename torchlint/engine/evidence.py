@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torchlint.engine.errors import UserError, short
+from torchlint.engine.regions import code_hash
 from torchlint.findings import Finding
 
 __all__ = ["EvidenceError", "attach", "load", "verdict_of"]
 
 Evidence = Mapping[str, Mapping[str, Any]]  # by fingerprint
+Source = Callable[[str, "int | None"], Sequence[str]]
 
 
 class EvidenceError(UserError):
@@ -52,12 +54,26 @@ def _check(entry: Mapping[str, Any]) -> None:
                 raise ValueError(f"ratio.{key} must be a number")
 
 
-def attach(findings: Iterable[Finding], evidence: Evidence) -> list[Finding]:
-    """The findings, each with its evidence where there is some."""
+def attach(findings: Iterable[Finding], evidence: Evidence, source: Source) -> list[Finding]:
+    """The findings, each with its evidence where there is some.
+
+    `source` gives the lines of a file or of a notebook's cell. Evidence of code that has changed since says so, and
+    keeps no figures.
+    """
     return [
-        replace(finding, evidence=dict(evidence[finding.fingerprint])) if finding.fingerprint in evidence else finding
+        replace(finding, evidence=_of(finding, evidence[finding.fingerprint], source))
+        if finding.fingerprint in evidence
+        else finding
         for finding in findings
     ]
+
+
+def _of(finding: Finding, entry: Mapping[str, Any], source: Source) -> dict[str, Any]:
+    measured = entry.get("code_hash")
+    if measured is None or measured == code_hash(source(finding.filename, finding.cell), finding.start.row):
+        return dict(entry)
+    kept = {key: entry[key] for key in ("fingerprint", "code_hash", "environment")}
+    return {**kept, "verdict": "stale: the code has changed since it was measured"}
 
 
 def verdict_of(finding: Finding) -> str | None:
