@@ -42,6 +42,9 @@ def _frame(finding: Finding, lines: Sequence[str], margin: int, style: Style) ->
     bar = style.mark("|")
     columns = max(8, style.columns - margin - 3)
     first, last = max(1, finding.start.row - _CONTEXT), min(len(lines), finding.end.row + _CONTEXT)
+    # Where the line does not fit, the indentation that all have in common is the first to go.
+    fits = len(lines[finding.start.row - 1]) <= columns
+    dedent = 0 if fits else min((_indent(line) for line in lines[first - 1 : last] if line.strip()), default=0)
     yield f"{' ' * margin} {bar}"
     skipped = False
     for row in range(first, last + 1):
@@ -50,18 +53,20 @@ def _frame(finding: Finding, lines: Sequence[str], margin: int, style: Style) ->
                 yield f"{' ' * margin} {bar} {style.dim('...')}"
             skipped = True
             continue
-        line = lines[row - 1]
-        if not finding.start.row <= row <= finding.end.row:
-            shown = frame_line(line, 0, 0, columns).text
-            yield f"{style.mark(str(row).rjust(margin))} {bar} {shown}".rstrip()
-            continue
-        indent = len(line) - len(line.lstrip())
-        start = finding.start.column - 1 if row == finding.start.row else indent
-        end = finding.end.column - 1 if row == finding.end.row else len(line.rstrip())
-        cut = frame_line(line, min(start, len(line)), min(max(end, start), len(line)), columns)
+        line = lines[row - 1][dedent:]
+        inside = finding.start.row <= row <= finding.end.row
+        start = finding.start.column - 1 - dedent if row == finding.start.row else _indent(line)
+        end = finding.end.column - 1 - dedent if row == finding.end.row else len(line.rstrip())
+        start = min(max(start, 0), len(line)) if inside else 0
+        cut = frame_line(line, start, min(max(end, start), len(line)) if inside else 0, columns)
         yield f"{style.mark(str(row).rjust(margin))} {bar} {cut.text}".rstrip()
-        yield f"{' ' * margin} {bar} {' ' * cut.start}{style.code('^' * cut.length)}"
+        if inside:
+            yield f"{' ' * margin} {bar} {' ' * cut.start}{style.code('^' * cut.length)}"
     yield f"{' ' * margin} {bar}"
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _notes(finding: Finding, unsafe_fixes: bool) -> Iterator[tuple[str, str]]:
