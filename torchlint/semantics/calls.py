@@ -636,6 +636,7 @@ class CallReader(ExpressionReader):
         if what == "number":
             if method == "item":
                 self._host_read(receiver, node)
+                return NUMBER.but(origins=(node,))
             return NUMBER
         if what == "shape":
             if arguments:
@@ -1100,7 +1101,8 @@ class CallReader(ExpressionReader):
             self.effect(EffectKind.WAIT, node, receiver)
             return UNKNOWN
         if method == "item" or method == "tolist":
-            return NUMBER if method == "item" else Value(Kind.CONTAINER, qual="list", elem=NUMBER)
+            number = NUMBER.but(origins=(node,))
+            return number if method == "item" else Value(Kind.CONTAINER, qual="list", elem=number, origins=(node,))
         if method == "numpy":
             return Value(Kind.NDARRAY, Confidence.LIKELY, device=HOST)
         if method == "numel":
@@ -1649,9 +1651,9 @@ def _number(reader: CallReader, site: sites.Call) -> Value:
         value = argument.value
         if value.kind is Kind.TENSOR:
             reader._host_read(value, site.node)
-            return NUMBER
+            return NUMBER.but(origins=(site.node,))
         if value.kind is Kind.NUMBER:
-            return value if value.qual else NUMBER.but(const=value.const)
+            return value if value.qual else NUMBER.but(const=value.const, origins=value.origins)
     return NUMBER
 
 

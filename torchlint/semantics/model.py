@@ -8,7 +8,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.semantics import contexts
 from torchlint.semantics.contexts import Context, Hot
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
-from torchlint.semantics.names import dotted
+from torchlint.semantics.names import children, dotted
 from torchlint.semantics.sites import Sites
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, UNKNOWN, Kind, Value
 
@@ -33,6 +33,7 @@ class Model:
         self.star_imports: set[str] = set()
         self.accelerated = False  # the file shows a sign of an accelerator
         self.default_device = HOST
+        self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
         name = path.replace("\\", "/").rsplit("/", 1)[-1]
         self.is_test_file = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
@@ -58,6 +59,17 @@ class Model:
     def made_by(self, node: cst.BaseExpression) -> cst.CSTNode | None:
         """The node that made the value of an expression, through names: where it was computed."""
         return self.value(node).origin
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The node around a node. The first question walks the whole file: ask only where there is something to report."""
+        if not self._parents:
+            todo: list[cst.CSTNode] = [self.module]
+            while todo:
+                around = todo.pop()
+                for inner in children(around):
+                    self._parents[inner] = around
+                    todo.append(inner)
+        return self._parents.get(node)
 
     def hot(self, context: Context) -> Hot | None:
         """Whether code here runs once per step or more often, and why."""

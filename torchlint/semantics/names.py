@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -36,3 +37,27 @@ def device_bits(text: str) -> int:
     if kind == "cpu":
         return HOST
     return DEVICE if kind in ACCELERATORS else 0
+
+
+_FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+
+
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The nodes directly below a node, in the order of the text; those of whitespace and comments are left out."""
+    kind = type(node)
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = tuple(
+            name
+            for name in kind.__dataclass_fields__
+            if not any(word in name for word in ("whitespace", "lines", "paren", "comma", "header", "footer", "newline"))
+        )
+        _FIELDS[kind] = fields
+    for name in fields:
+        held = getattr(node, name)
+        if isinstance(held, cst.CSTNode):
+            yield held
+        elif isinstance(held, (list, tuple)):
+            for item in held:
+                if isinstance(item, cst.CSTNode):
+                    yield item
