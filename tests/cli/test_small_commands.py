@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from pre_commit.clientlib import load_config
 
 from tests.cli.conftest import Ran
 from torchlint.engine.settings import OPTIONS, Configuration
@@ -73,7 +74,8 @@ class TestConfig:
 
 class TestInit:
     def test_what_it_writes_is_read_and_changes_nothing(self, torchlint: Call, project: Path) -> None:
-        assert torchlint("init") == Ran(0, "Wrote torchlint.toml\n", "")
+        ran = torchlint("init")
+        assert (ran.status, ran.out.splitlines()[0]) == (0, "Wrote torchlint.toml.")
         written = Configuration(cwd=project).for_folder(project)
         assert written.config_file == project / "torchlint.toml"
         assert written.rules == Configuration(cwd=project, isolated=True).for_folder(project).rules
@@ -84,6 +86,19 @@ class TestInit:
         examples = [line.removeprefix("# ") for line in lines if line.startswith("# ") and " = " in line]
         assert len(examples) >= 5
         assert set(tomllib.loads("\n".join(examples))) <= set(OPTIONS)
+
+    def test_the_hook_is_what_pre_commit_reads(self, torchlint: Call, project: Path) -> None:
+        torchlint("init")
+        (repository,) = load_config(str(project / ".pre-commit-config.yaml"))["repos"]
+        (entry,) = repository["hooks"]
+        assert entry["entry"] == "torchlint check --force-exclude"
+
+    def test_hooks_that_are_there_stay(self, torchlint: Call, project: Path) -> None:
+        hooks = project / ".pre-commit-config.yaml"
+        hooks.write_text("repos: []\n")
+        ran = torchlint("init")
+        assert hooks.read_text() == "repos: []\n"
+        assert "- id: torchlint" in ran.out
 
     def test_it_replaces_nothing_unasked(self, torchlint: Call, project: Path) -> None:
         (project / "torchlint.toml").write_text("select = ['TL1']\n")

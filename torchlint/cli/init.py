@@ -1,4 +1,4 @@
-"""`torchlint init`: a configuration to start from."""
+"""`torchlint init`: a configuration and a hook to start from."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from torchlint import __version__
 from torchlint.cli import console
+from torchlint.cli.files import write_atomically
 
-__all__ = ["init", "template"]
+__all__ = ["hook", "init", "template"]
 
 # What a project is likely to set, in this order; `torchlint config` lists the rest.
 _SHOWN = (
@@ -23,43 +25,48 @@ _SHOWN = (
     "baseline",
 )
 
-_HOOK = """\
-# The same check before each commit:
-#
-#   repos:
-#     - repo: local
-#       hooks:
-#         - id: torchlint
-#           name: torchlint
-#           entry: torchlint check --force-exclude
-#           language: python
-#           types_or: [python, jupyter]
-"""
+_CONFIG = Path("torchlint.toml")
+_HOOKS = Path(".pre-commit-config.yaml")
 
 
 def template() -> str:
     """A torchlint.toml in which every key is commented out."""
     from torchlint.engine.settings import OPTIONS
 
-    lines = ["# Configuration of torchlint. `torchlint config KEY` explains a key, `torchlint rule CODE` a rule.", ""]
+    lines = ["# Configuration of torchlint. `torchlint config KEY` explains a key, `torchlint rule CODE` a rule."]
     for key in _SHOWN:
-        lines += textwrap.wrap(OPTIONS[key].help, 118, initial_indent="# ", subsequent_indent="# ")
-        lines += [f"# {OPTIONS[key].example}", ""]
-    return "\n".join(lines) + "\n" + _HOOK
+        help_lines = textwrap.wrap(OPTIONS[key].help, 118, initial_indent="# ", subsequent_indent="# ")
+        lines += ["", *help_lines, f"# {OPTIONS[key].example}"]
+    return "\n".join(lines) + "\n"
+
+
+def hook() -> str:
+    """The entry of torchlint in the list of repositories of a .pre-commit-config.yaml."""
+    return f"""\
+  - repo: local
+    hooks:
+      - id: torchlint
+        name: torchlint
+        entry: torchlint check --force-exclude
+        language: python
+        types_or: [python, jupyter]
+        additional_dependencies: ["torchlint=={__version__}"]
+"""
 
 
 @click.command("init")
 @click.option("--force", is_flag=True, help="Replace a torchlint.toml that is already there.")
 def init(force: bool) -> None:
-    """Write torchlint.toml, with its keys explained and commented out, into the current folder."""
+    """Write a commented torchlint.toml and a pre-commit hook into the current folder."""
     from torchlint.engine.settings import config_in
 
     present = config_in(Path.cwd())
-    if present is not None and not (force and present.name == "torchlint.toml"):
+    if present is not None and not (force and present.name == _CONFIG.name):
         raise click.ClickException(f"{present.name} configures torchlint here already")
-    path = Path("torchlint.toml")
-    try:
-        path.write_text(template(), encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"{path}: cannot be written: {error.strerror or error}") from error
-    console.write([f"Wrote {path}\n"])
+    write_atomically(_CONFIG, template())
+    console.write([f"Wrote {_CONFIG}.\n"])
+    if _HOOKS.exists():
+        console.write([f"To check each commit, add to {_HOOKS}:\n\n", hook()])
+    else:
+        write_atomically(_HOOKS, "repos:\n" + hook())
+        console.write([f"Wrote {_HOOKS}; 'pre-commit install' turns it on.\n"])
