@@ -47,6 +47,7 @@ class Scan:
     # What holds no code: comments, strings without replacement fields or with short ones, literal parts of the others.
     opaque: list[tuple[int, int]] = field(default_factory=list)
     comment_spans: list[tuple[int, int]] = field(default_factory=list)
+    formatted: list[tuple[int, int]] = field(default_factory=list)  # f-strings, t-strings, as a whole
 
     @functools.cached_property
     def logical_lines(self) -> list[LogicalLine]:
@@ -142,6 +143,7 @@ class _Scanner:
         self.text = text
         self.found = Scan(text)
         self.stack: list[str] = []
+        self.formatted_starts: list[int] = []
 
     def run(self) -> Scan:
         size = len(self.text)
@@ -198,11 +200,13 @@ class _Scanner:
         """Go past the f-string whose quotes open at `at`, or to the code in its first field."""
         quote = self.text[at]
         if self.text.startswith(quote * 3, at):
-            return self._rest_of_string(quote * 3, at + 3)
-        if simple := _SIMPLE[quote].match(self.text, at):
+            quote *= 3
+        elif simple := _SIMPLE[quote].match(self.text, at):
             self.found.opaque.append(simple.span())
+            self.found.formatted.append(simple.span())
             return simple.end()
-        return self._rest_of_string(quote, at + 1)
+        self.formatted_starts.append(at)
+        return self._rest_of_string(quote, at + len(quote))
 
     def _rest_of_string(self, quote: str, position: int) -> int:
         """Go on in an f-string, in its literal part or in a format specification, to its end or to the next field."""
@@ -216,6 +220,7 @@ class _Scanner:
             if text.startswith(quote, end):
                 if in_specification:  # an error, or the string's end under an unclosed field
                     stack.pop()
+                self.found.formatted.append((self.formatted_starts.pop(), end + len(quote)))
                 return end + len(quote)
             if character == "{":
                 self._open(end)
@@ -225,5 +230,6 @@ class _Scanner:
                 if in_specification:
                     stack.pop()
             elif not (character and in_specification and (character != "\n" or len(quote) == 3)):
+                self.formatted_starts.pop()
                 return end
             position = end + 1

@@ -1,0 +1,231 @@
+"""From one file to its findings."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from torchlint.engine.baseline import normalised
+from torchlint.engine.settings import Settings
+from torchlint.engine.suppression import Suppressions, meta_finding
+from torchlint.findings import Applicability, Confidence, Finding, Fix, Impact, Position, Related
+from torchlint.source import directives
+from torchlint.source.scan import Scan, scan
+from torchlint.source.stack import call_deep
+from torchlint.source.text import SourceFile, UnreadableError
+
+if TYPE_CHECKING:
+    from torchlint.rules.base import Report, Rule
+    from torchlint.source.parse import Tree
+
+__all__ = ["FileResult", "lint_bytes", "lint_source", "needs_parse", "unreadable"]
+
+_Report = tuple["type[Rule]", "Report"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What linting one file gave."""
+
+    findings: tuple[Finding, ...] = ()
+    suppressed: int = 0  # findings that directives silenced
+    errors: tuple[str, ...] = ()  # what failed in torchlint itself, one line each
+
+
+def unreadable(filename: str, error: UnreadableError, settings: Settings, path: Path | None = None) -> FileResult:
+    """The TL003 of a file that cannot be read, unless that rule is off."""
+    from torchlint.engine.selection import rules_by_code
+
+    if "TL003" not in settings.rules_for(path or Path(filename)):
+        return FileResult()
+    rule = rules_by_code()["TL003"]
+    at = Position(error.row, 1)
+    return FileResult(
+        (
+            Finding(
+                code=rule.code,
+                name=rule.name,
+                message=error.message,
+                filename=filename,
+                start=at,
+                end=at,
+                bottleneck=rule.bottleneck,
+                confidence=Confidence.SURE,
+                impact=Impact.LOW,
+                fingerprint=_fingerprint("TL003", Path(filename).name, error.message, "", 0),
+            ),
+        )
+    )
+
+
+def lint_bytes(data: bytes, filename: str, settings: Settings, path: Path | None = None) -> FileResult:
+    """Lint the content of a file. `filename` is what findings call it; `path`, where it lies, decides per-file ignores."""
+    try:
+        source = SourceFile.from_bytes(data, filename)
+    except UnreadableError as error:
+        return unreadable(filename, error, settings, path)
+    return lint_source(source, settings, path)
+
+
+def lint_source(source: SourceFile, settings: Settings, path: Path | None = None) -> FileResult:
+    """Lint a decoded file. Never raises for what the file holds: that becomes findings, and faults become errors."""
+    codes = settings.rules_for(path or Path(source.path))
+    rules = _candidates(source, codes)
+    has_directives = directives.may_have(source.text)
+    if not rules and not has_directives:
+        return FileResult()
+    try:
+        return call_deep(functools.partial(_lint, source, settings, codes, rules, has_directives))
+    except UnreadableError as error:
+        return unreadable(source.path, error, settings, path)
+    except RecursionError:
+        return unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
+
+
+def needs_parse(source: SourceFile, settings: Settings, path: Path | None = None) -> bool:
+    """Whether linting the file takes a parse: whether a rule can fire in it."""
+    return bool(_candidates(source, settings.rules_for(path or Path(source.path))))
+
+
+def _candidates(source: SourceFile, codes: frozenset[str]) -> list[type[Rule]]:
+    from torchlint.engine.screening import candidates
+    from torchlint.rules.registry import all_rules
+
+    return candidates(source.text, (rule for rule in all_rules() if rule.code in codes))
+
+
+def _lint(
+    source: SourceFile,
+    settings: Settings,
+    codes: frozenset[str],
+    rules: Sequence[type[Rule]],
+    has_directives: bool,
+) -> FileResult:
+    scanned = scan(source.text)
+    findings: list[Finding] = []
+    errors: list[str] = []
+    if rules:
+        from torchlint.source.parse import parse
+
+        tree = parse(source, scanned)
+        reports, errors = _run(tree, rules)
+        if reports:
+            findings = list(_findings(tree, reports, settings))
+    suppressed = 0
+    if has_directives:
+        suppressions = Suppressions(source, scanned, directives.find(scanned), codes)
+        kept = [finding for finding in findings if not suppressions.suppresses(finding)]
+        suppressed = sum(_is_shown(finding, settings) for finding in findings) - sum(
+            _is_shown(finding, settings) for finding in kept
+        )
+        meta = [*suppressions.invalid, *suppressions.unused()]
+        findings = kept + [f for f in meta if f.code in codes and not suppressions.suppresses(f)]
+    shown = [finding for finding in findings if _is_shown(finding, settings)]
+    return FileResult(tuple(_fingerprinted(shown, source, scanned)), suppressed, tuple(errors))
+
+
+def _is_shown(finding: Finding, settings: Settings) -> bool:
+    return finding.confidence >= settings.min_confidence and (
+        finding.impact >= settings.min_impact or finding.bottleneck in ("suppression", "input")
+    )
+
+
+def _run(tree: Tree, rules: Sequence[type[Rule]]) -> tuple[list[_Report], list[str]]:
+    """What the rules report. One that fails is named among the errors, and the others go on without it."""
+    from torchlint.rules.registry import RuleFailure, run
+    from torchlint.semantics.build import build_model
+
+    try:
+        model = build_model(tree.module, tree.source.path)
+    except RecursionError:
+        raise
+    except Exception as error:
+        return [], [f"{tree.source.path}: internal error: the model failed: {type(error).__name__}: {error}"]
+    errors: list[str] = []
+    left = list(rules)
+    while True:
+        try:
+            return run(model, left), errors
+        except RuleFailure as failure:
+            errors.append(f"{tree.source.path}: internal error: {failure}")
+            left.remove(failure.rule)
+
+
+def _findings(tree: Tree, reports: Sequence[_Report], settings: Settings) -> Iterable[Finding]:
+    from torchlint.engine.edits import to_fix
+
+    nodes = [report.node for _, report in reports]
+    nodes += [node for _, report in reports for _, node in report.related]
+    nodes += [edit.node for _, report in reports if report.fix for edit in report.fix.edits]
+    spans = tree.locate(nodes)
+    for rule, report in reports:
+        start, end = spans[report.node]
+        fix = None if report.fix is None else _graded(to_fix(report.fix, tree, spans), rule.code, settings)
+        yield Finding(
+            code=rule.code,
+            name=rule.name,
+            message=report.message,
+            filename=tree.source.path,
+            start=start,
+            end=end,
+            bottleneck=rule.bottleneck,
+            confidence=report.confidence,
+            impact=report.impact,
+            fingerprint="",
+            related=tuple(Related(what, tree.source.path, spans[node][0]) for what, node in report.related),
+            fix=fix,
+            advice=report.advice,
+        )
+
+
+def _graded(fix: Fix, code: str, settings: Settings) -> Fix:
+    """The fix with the applicability that the configuration gives it."""
+    if fix.applicability is Applicability.UNSAFE and code in settings.extend_safe_fixes:
+        return replace(fix, applicability=Applicability.SAFE)
+    if fix.applicability is Applicability.SAFE and code in settings.extend_unsafe_fixes:
+        return replace(fix, applicability=Applicability.UNSAFE)
+    return fix
+
+
+_DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
+
+
+def _fingerprinted(findings: Iterable[Finding], source: SourceFile, scanned: Scan) -> Iterable[Finding]:
+    """The findings in order of place, each with what identifies it wherever its line moves to in the file."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    filename = Path(source.path).name
+    for finding in sorted(findings, key=lambda finding: (finding.start, finding.code, finding.end)):
+        line = normalised(source.line(finding.start.row))
+        owner = _owner(scanned, source.offset(finding.start))
+        key = (finding.code, owner, line)
+        yield replace(finding, fingerprint=_fingerprint(finding.code, filename, line, owner, seen[key]))
+        seen[key] += 1
+
+
+def _fingerprint(code: str, filename: str, line: str, owner: str, occurrence: int) -> str:
+    parts = "\0".join((code, filename, owner, line, str(occurrence)))
+    return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _owner(scanned: Scan, offset: int) -> str:
+    """The qualified name of the definition around `offset`, by indentation; empty at module level."""
+    index = scanned.index_at(offset)
+    if index is None:
+        return ""
+    lines, text = scanned.logical_lines, scanned.text
+    column = lines[index].code - lines[index].start
+    names = []
+    while column and index > 0:
+        index -= 1
+        line = lines[index]
+        if line.code - line.start < column:
+            column = line.code - line.start
+            if match := _DEFINITION.match(text, line.code):
+                names.append(match[1])
+    return ".".join(reversed(names))
