@@ -588,10 +588,16 @@ class ExpressionReader:
         """Evaluate an expression whose truth decides; each part whose truth is taken is a site."""
         if isinstance(node, cst.BooleanOperation):
             left = self.condition(node.left, how)
-            before = self.frame.env
+            before, saved = self.frame.env, self.context
             self.frame.env = before.copy()
-            self.narrow(node.left, isinstance(node.operator, cst.And))
+            both = isinstance(node.operator, cst.And)
+            self.narrow(node.left, both)
+            gate = self.gates_of_test(node.left, left)[0 if both else 1]
+            if gate is not Gate.NONE:
+                # `step % n == 0 and bad`: the right side is evaluated only where the left lets it.
+                self.context = Context(Scope.BRANCH, node, saved, gate=gate, test=node.left, negated=not both)
             right = self.condition(node.right, how)
+            self.context = saved
             walrus = {k: v for k, v in self.frame.env.items() if k not in before}
             self.frame.env = before
             before.update(walrus)
@@ -703,16 +709,18 @@ class ExpressionReader:
 
     def gates_of(self, node: cst.If, value: Value) -> tuple[Gate, Gate]:
         """How often the two branches of an `if` run, as far as its test tells."""
+        gates = self.gates_of_test(node.test, value)
+        if gates != (Gate.NONE, Gate.NONE):
+            return gates
+        test, flipped = _unnegated(node.test)
+        return (self._gate_of_cache(node, test, flipped), Gate.NONE)
+
+    def gates_of_test(self, test: cst.BaseExpression, value: Value) -> tuple[Gate, Gate]:
+        """How often code runs where a test holds and where it fails, as far as the test alone tells."""
         if value.gates is not None and value.gates != (Gate.NONE, Gate.NONE):
             return value.gates
-        test, flipped = node.test, False
-        while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-            test, flipped = test.expression, not flipped
+        test, flipped = _unnegated(test)
         gate = self._gate_of_flag(test)
-        if gate is Gate.NONE:
-            gate = self._gate_of_cache(node, test, flipped)
-            if gate is not Gate.NONE:
-                return (gate, Gate.NONE)
         return (Gate.NONE, gate) if flipped else (gate, Gate.NONE)
 
     def _gate_of_flag(self, test: cst.BaseExpression) -> Gate:
@@ -1249,6 +1257,14 @@ _SIMPLE_TYPES: dict[str, Value] = {
     "dict": Value(Kind.CONTAINER, Confidence.LIKELY, qual="dict"),
     "set": Value(Kind.CONTAINER, Confidence.LIKELY, qual="set"),
 }
+
+
+def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
+    """A test without the `not` before it, and whether there was one."""
+    flipped = False
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, flipped = test.expression, not flipped
+    return test, flipped
 
 
 def _combine(how: str, a: tuple[Gate, Gate] | None, b: tuple[Gate, Gate] | None) -> tuple[Gate, Gate] | None:

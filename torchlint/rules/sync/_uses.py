@@ -1,0 +1,145 @@
+"""Where a value that was read from the device goes: whether the program needs it on the host to go on at all.
+
+A simulator that is told an action, a tokenizer that decodes tokens and the decision that ends a decoding loop need one
+read a step. Such reads are inherent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.semantics import contexts
+from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
+
+# Methods of simulators, called with an action, and of tokenizers, called with tokens.
+_SIMULATES: Final = frozenset("step step_async step_wait send act".split())
+_DECODES: Final = frozenset(
+    """decode batch_decode detokenize convert_ids_to_tokens convert_tokens_to_string id_to_token IdToPiece DecodeIds
+    id_to_piece decode_ids decode_single_token_bytes""".split()
+)
+# Calls whose result is their argument in another form.
+_PASSES: Final = frozenset(
+    """int float bool complex list tuple set str round abs max min sum next iter reversed sorted enumerate zip map filter
+    numpy.array numpy.asarray numpy.squeeze numpy.stack numpy.concatenate numpy.clip numpy.int64 numpy.float32""".split()
+)
+_FAR: Final = 200  # expressions followed before the search is given up
+
+
+def inherent(model: Model, read: cst.BaseExpression, context: Context) -> bool:
+    """Whether the program cannot go on without the value that `read` brings to the host."""
+    for around in _ends(model, read):
+        if isinstance(around, cst.Call):
+            if _wants_host_values(model, around):
+                return True
+        elif isinstance(around, (cst.If, cst.While)) and _ends_decoding(model, around, context):
+            return True
+    return False
+
+
+def decides_the_end(model: Model, condition: cst.BaseExpression, context: Context) -> bool:
+    """Whether a condition is the one that ends a decoding loop."""
+    node: cst.CSTNode | None = condition
+    while isinstance(node, (cst.BaseExpression, cst.ComparisonTarget)):
+        node = model.parent(node)
+    return isinstance(node, (cst.If, cst.While)) and _ends_decoding(model, node, context)
+
+
+def _wants_host_values(model: Model, call: cst.Call) -> bool:
+    if not isinstance(call.func, cst.Attribute):
+        return False
+    method = call.func.attr.value
+    receiver = model.value(call.func.value)
+    if receiver.kind not in (Kind.UNKNOWN, Kind.OBJECT) or (receiver.qual or "").startswith("torch."):
+        return False
+    if method in _DECODES:
+        return True
+    return method in _SIMULATES and len(call.args) == 1 and not isinstance(model.parent(call), cst.Expr)
+
+
+def _ends_decoding(model: Model, branch: cst.If | cst.While, context: Context) -> bool:
+    """Whether the branch leaves, or is, a loop that runs a model without training it."""
+    if isinstance(branch, cst.If) and not _leaves(branch):
+        return False
+    for link in context.chain():
+        if link.scope is Scope.LOOP:
+            assert link.loop is not None
+            if isinstance(branch, cst.While) and link.loop.node is not branch:
+                continue
+            if contexts.iterates(link) is not Iterates.STEPS:
+                return False
+            hot = model.hot(link)
+            kinds = {kind for kind, _ in link.loop.body_effects}
+            over_data = link.loop.iterable is not None and link.loop.iterable.kind is Kind.LOADER
+            return (
+                hot is not None
+                and not hot.trains
+                and not over_data
+                and bool(kinds & {EffectKind.FORWARD, EffectKind.CALL})
+            )
+        if link.scope is Scope.FUNCTION:
+            return False
+    return False
+
+
+def _leaves(branch: cst.If) -> bool:
+    body = branch.body.body
+    last = body[-1] if body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, (cst.Break, cst.Return))
+
+
+def _ends(model: Model, read: cst.BaseExpression) -> Iterator[cst.CSTNode]:
+    """The calls and branches that the value of an expression enters, followed through names, containers and returns."""
+    todo: list[cst.CSTNode] = [read]
+    seen: set[cst.CSTNode] = set()
+    while todo and len(seen) < _FAR:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        around = model.parent(node)
+        if isinstance(around, cst.Arg):
+            call = model.parent(around)
+            if isinstance(call, cst.Call):
+                yield call
+                if _passes(model, call):
+                    todo.append(call)
+        elif isinstance(around, cst.Attribute):
+            call = model.parent(around)
+            if isinstance(call, cst.Call) and call.func is around:
+                todo.append(call)
+        elif isinstance(around, (cst.If, cst.While)):
+            yield around
+        elif isinstance(around, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):
+            todo.extend(_readings(model, node))
+            if isinstance(around, cst.NamedExpr):
+                todo.append(around)
+        elif isinstance(around, cst.Return):
+            todo.extend(_callers(model, around))
+        elif isinstance(
+            around, (cst.BaseExpression, cst.BaseElement, cst.Index, cst.SubscriptElement, cst.ComparisonTarget)
+        ):
+            todo.append(around)
+
+
+def _passes(model: Model, call: cst.Call) -> bool:
+    return model.resolve(call.func) in _PASSES
+
+
+def _readings(model: Model, node: cst.CSTNode) -> list[cst.BaseExpression]:
+    """Where a value that was given a name is read by that name."""
+    return [use for origin in (*model.value(node).origins, node) for use in model.uses.get(origin, ())]
+
+
+def _callers(model: Model, statement: cst.Return) -> list[cst.CSTNode]:
+    node: cst.CSTNode | None = statement
+    while node is not None and node not in model.functions:
+        node = model.parent(node)
+    return [caller.node for caller in model.functions[node].callers] if node is not None else []

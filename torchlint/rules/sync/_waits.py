@@ -1,0 +1,85 @@
+"""Whether reading a value waits for the device, how sure that is, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import because, often
+from torchlint.semantics import contexts
+from torchlint.semantics.contexts import Context, Hot, Iterates, Scope
+from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import DEVICE, Gate, Kind, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """One place where the host waits: how sure, how costly, and what makes it hot."""
+
+    confidence: Confidence
+    impact: Impact
+    hot: Hot | None
+
+    @property
+    def often(self) -> str:
+        """How often it waits, in words that end a sentence."""
+        return often(self.hot)
+
+    @property
+    def related(self) -> tuple[tuple[str, cst.CSTNode], ...]:
+        """The places that make it hot."""
+        return because(self.hot)
+
+
+def waits(model: Model, value: Value, context: Context, *, by_method: bool = False) -> Wait | None:
+    """Whether the host waits where it reads `value`, in code that runs once per step or more often.
+
+    Code that nothing in the file calls may run on every step of another file: there the wait is `possible`.
+    `by_method`: it is read by a method that tensors have, which is evidence of a tensor.
+    """
+    confidence = model.device_confidence(value, context, by_method=by_method)
+    if confidence is None:
+        return None
+    return at_rate(model, context, confidence, evident=value.kind is Kind.TENSOR or bool(value.device & DEVICE))
+
+
+def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: bool = True) -> Wait | None:
+    """A wait in this context, unless the context is known to be rare.
+
+    `evident`: it would wait if it ran often, so that it is worth a word where the file does not tell how often it runs.
+    """
+    hot = model.hot(context)
+    if hot is not None:
+        return Wait(confidence, hot.impact, hot)
+    if evident and confidence >= Confidence.LIKELY and _may_be_hot(context, frozenset()):
+        return Wait(Confidence.POSSIBLE, Impact.LOW, None)
+    return None
+
+
+def _may_be_hot(context: Context, seen: frozenset[int]) -> bool:
+    """Whether the code stands in a function that another file may call on every step, behind no gate."""
+    for link in context.chain():
+        if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
+            return False
+        if link.scope is Scope.LOOP and contexts.iterates(link) is Iterates.EPOCHS:
+            return False
+        if link.scope is Scope.FUNCTION:
+            function = link.function
+            assert function is not None
+            if function.role in COLD_ROLES or id(function) in seen or _has_step_loop(function):
+                return False
+            seen = seen | {id(function)}
+            return not function.callers or any(_may_be_hot(caller.context, seen) for caller in function.callers)
+    return False
+
+
+def _has_step_loop(function: FunctionInfo) -> bool:
+    """Whether the function holds the loop over steps itself: its code outside that loop is not hot."""
+    return any(
+        contexts.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
+        for effect in function.effects
+        for loop in effect.context.enclosing_loops()
+    )

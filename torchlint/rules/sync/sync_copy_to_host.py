@@ -1,0 +1,71 @@
+"""TL103: a device tensor is copied to the host on every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.sync._uses import inherent
+from torchlint.rules.sync._waits import waits
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import HOST, MISSING, Kind, Value
+
+
+class SyncCopyToHost(Rule):
+    code = "TL103"
+    name = "sync-copy-to-host"
+    bottleneck = "sync"
+    summary = "A device tensor is copied to the host on every step"
+    calls = (".cpu", ".to", ".tolist", ".copy_", ".numpy")
+    words = ("cpu", "to", "tolist", "copy_", "numpy")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        copied = _copied(site)
+        if copied is None:
+            return
+        if copied.kind is Kind.UNKNOWN and site.method != "tolist":
+            # Of what training code handles, tensors and structures of them move so; modules do not, step after step.
+            copied = copied.but(kind=Kind.BATCH)
+        wait = waits(model, copied, site.context, by_method=True)
+        if wait is None or inherent(model, site.node, site.context):
+            return
+        confidence, impact = wait.confidence, wait.impact
+        if copied.kind is Kind.UNKNOWN and model.uses_numpy and not copied.may_be_device:
+            confidence = Confidence.POSSIBLE  # NumPy's arrays have `.tolist()` as well
+        if copied.rank != 0 and wait.hot is not None and wait.hot.trains:
+            impact = max(impact, Impact.MEDIUM)  # the data itself crosses the link as well
+        yield Report(
+            site.node,
+            f"{quote(site.node)} copies a tensor to the host and waits for the device {wait.often}",
+            "keep the result on the device, and copy once after the loop, or into pinned memory without waiting",
+            confidence,
+            impact,
+            wait.related,
+        )
+
+
+def _copied(site: sites.Call) -> Value | None:
+    """What the call copies to the host with a wait; None where it does not."""
+    receiver = site.receiver
+    if receiver is None:
+        return None
+    if site.method == "copy_":
+        source = site.argument(0, "src")
+        if receiver.kind is not Kind.TENSOR or not receiver.on_host or source is None or not source.value.is_tensor:
+            return None
+        return None if receiver.pinned and _non_blocking(site) else source.value
+    if site.method == "tolist":
+        return receiver
+    if site.method == "numpy":
+        force = site.argument(0, "force")
+        return receiver if force is not None and force.value.const is True else None
+    moved = receiver.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN) and site.result.device == HOST
+    return receiver if moved and not _non_blocking(site) else None
+
+
+def _non_blocking(site: sites.Call) -> bool:
+    argument = site.argument(None, "non_blocking")
+    return argument is not None and argument.value.const in (True, MISSING)

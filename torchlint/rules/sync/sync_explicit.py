@@ -1,0 +1,85 @@
+"""TL110: a call waits for the device on purpose, on every step and outside a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Applicability, Confidence
+from torchlint.knowledge import names as known
+from torchlint.rules._wording import because, often, quote
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import EffectKind, FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import HOST, Kind
+
+_KINDS: Final = {Kind.STREAM: Confidence.SURE, Kind.EVENT: Confidence.SURE, Kind.UNKNOWN: Confidence.POSSIBLE}
+
+
+class SyncExplicit(Rule):
+    code = "TL110"
+    name = "sync-explicit"
+    bottleneck = "sync"
+    summary = "A call waits for the device on purpose on every step, outside a measurement"
+    fix_availability = FixAvailability.SOMETIMES
+    calls = (*sorted(known.FULL_WAITS), ".synchronize")
+    words = ("synchronize", "sync")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if site.callee in known.FULL_WAITS:
+            confidence = Confidence.SURE
+        elif site.receiver is not None and site.receiver.kind in _KINDS:
+            confidence = _KINDS[site.receiver.kind]
+        else:
+            return
+        hot = model.hot(site.context)
+        if hot is None or _measures(model, site.context, frozenset()) or _awaits_copy(model, site):
+            return
+        fix = None
+        if isinstance(site.statement, cst.Expr) and site.statement.value is site.node:
+            fix = NodeFix(Applicability.UNSAFE, "Remove the wait", (NodeEdit(site.statement, "", "delete"),))
+        yield Report(
+            site.node,
+            f"{quote(site.node)} makes the host wait until the device is idle {often(hot)}",
+            "remove it: kernels of one stream run in order, and a read waits by itself",
+            confidence,
+            hot.impact,
+            because(hot),
+            fix,
+        )
+
+
+def _measures(model: Model, context: Context, seen: frozenset[int]) -> bool:
+    """Whether the wait belongs to a measurement: a clock is read as often as it waits, here or in every caller."""
+    owner = model.function_of(context)
+    loop = context.enclosing(Scope.LOOP)
+    inside = loop if loop is not None and loop.owner is context.owner else None
+    for effect in owner.effects:
+        if (effect.kind is EffectKind.CLOCK or (effect.callee is not None and _reads_clock(effect.callee))) and (
+            inside is None or effect.context.inside(inside)
+        ):
+            return True
+    if inside is not None or not owner.callers or id(owner) in seen:
+        return False
+    seen = seen | {id(owner)}
+    return all(_measures(model, caller.context, seen) for caller in owner.callers)
+
+
+def _reads_clock(function: FunctionInfo) -> bool:
+    return any(effect.kind is EffectKind.CLOCK for effect in function.effects)
+
+
+def _awaits_copy(model: Model, site: sites.Call) -> bool:
+    """Whether the wait makes a copy to the host safe to read that was started without waiting."""
+    owner = site.context.owner
+    return any(
+        call.method in ("to", "copy_", "cpu")
+        and call.argument(None, "non_blocking") is not None
+        and (call.result.device == HOST or (call.receiver is not None and call.receiver.on_host))
+        and call.context.owner is owner
+        for call in model.sites.calls
+    )

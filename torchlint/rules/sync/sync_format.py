@@ -1,0 +1,56 @@
+"""TL104: the value of a device tensor is turned into text on every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.sync._waits import waits
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind, Value
+
+
+class SyncFormat(Rule):
+    code = "TL104"
+    name = "sync-format"
+    bottleneck = "sync"
+    summary = "The value of a device tensor is turned into text on every step"
+
+    def on_format(self, site: sites.Format, model: Model) -> Iterator[Report]:
+        value = _printed(site.value)
+        if value is None or _rarely_made(site, model):
+            return
+        wait = waits(model, value, site.context)
+        if wait is None:
+            return
+        yield Report(
+            site.node,
+            f"the text of {quote(site.part)} is its value, so the host waits for the device {wait.often}",
+            f"format it every so many steps, or keep {quote(site.part)} on the device until after the loop",
+            wait.confidence,
+            wait.impact,
+            wait.related,
+        )
+
+
+def _printed(value: Value) -> Value | None:
+    """The tensor whose value shows in the text: the value itself or, in a container, what it holds."""
+    if value.kind is Kind.CONTAINER and value.qual in ("list", "tuple", "dict"):
+        return value.elem if value.elem is not None and value.elem.kind is Kind.TENSOR else None
+    return value if value.is_tensor else None
+
+
+def _rarely_made(site: sites.Format, model: Model) -> bool:
+    """Whether the text is that of an error, or is made only where debugging is on."""
+    if site.how == "logging" and isinstance(site.node, cst.Call) and isinstance(site.node.func, cst.Attribute):
+        return site.node.func.attr.value == "debug"
+    node: cst.CSTNode | None = site.node
+    while node is not None and not isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+        before, node = node, model.parent(node)
+        if isinstance(node, cst.Assert):
+            return node.msg is before
+    return isinstance(node, cst.Raise)

@@ -1,0 +1,107 @@
+"""TL101: a device tensor is read as a Python number on the hot path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.sync._uses import inherent
+from torchlint.rules.sync._waits import waits
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind, Value
+
+_METHODS: Final = (".item", ".__float__", ".__int__", ".__complex__")
+_BUILTINS: Final = ("float", "int", "complex", "operator.index")
+_MATH: Final = tuple(
+    f"math.{name}"
+    for name in """acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist erf erfc exp exp2
+    expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot isclose isfinite isinf isnan isqrt lcm ldexp lgamma log
+    log10 log1p log2 modf nextafter perm pow prod radians remainder sin sinh sqrt sumprod tan tanh trunc ulp""".split()
+)
+# Loggers that turn a tensor they are given into a number at once, and the argument that holds it.
+_LOGGERS: Final[dict[str, int]] = {
+    ".add_scalar": 1,
+    ".add_scalars": 1,
+    "wandb.log": 0,
+    "mlflow.log_metric": 1,
+    "mlflow.log_metrics": 0,
+}
+
+
+class SyncScalarRead(Rule):
+    code = "TL101"
+    name = "sync-scalar-read"
+    bottleneck = "sync"
+    summary = "A device tensor is read as a Python number on the hot path"
+    calls = (*_METHODS, *_BUILTINS, *_MATH, *_LOGGERS)
+    words = (
+        "item",
+        "float",
+        "int",
+        "complex",
+        "math",
+        "__float__",
+        "__int__",
+        "index",
+        "add_scalar",
+        "wandb",
+        "mlflow",
+    )
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if f".{site.method}" in _METHODS:
+            if site.receiver is not None and site.receiver_node is not None and not site.arguments:
+                yield from _report(site, model, site.receiver, site.receiver_node, by_method=True)
+            return
+        name = site.callee if site.callee in _LOGGERS else f".{site.method}"
+        if name in _LOGGERS:
+            logged = site.argument(_LOGGERS[name])
+            if logged is not None:
+                value = _scalar_in(logged.value)
+                if value.kind is Kind.TENSOR:
+                    yield from _report(site, model, value, logged.node, logs=True)
+            return
+        for argument in site.arguments[:2]:
+            if argument.value.is_tensor:
+                yield from _report(site, model, argument.value, argument.node)
+                return
+
+
+def _scalar_in(value: Value) -> Value:
+    """The value, or where it is a container, a tensor it holds."""
+    if value.kind is not Kind.CONTAINER:
+        return value
+    held = [*(value.items or {}).values(), *([value.elem] if value.elem is not None else [])]
+    return next((inner for inner in held if inner.kind is Kind.TENSOR and not inner.on_host), value)
+
+
+def _report(
+    site: sites.Call,
+    model: Model,
+    value: Value,
+    read: cst.BaseExpression,
+    *,
+    by_method: bool = False,
+    logs: bool = False,
+) -> Iterator[Report]:
+    wait = waits(model, value, site.context, by_method=by_method)
+    if wait is None or inherent(model, site.node, site.context):
+        return
+    confidence = wait.confidence
+    if value.kind is Kind.UNKNOWN and model.uses_numpy and not value.may_be_device:
+        confidence = Confidence.POSSIBLE  # NumPy's scalars have `.item()` as well
+    what = quote(site.node.func if logs else site.node)
+    yield Report(
+        site.node,
+        f"{what} reads {quote(read)} as a Python number and waits for the device {wait.often}",
+        f"keep {quote(read)} on the device as a tensor and read it after the loop, or every so many steps",
+        confidence,
+        wait.impact,
+        wait.related,
+    )
