@@ -31,9 +31,16 @@ def name(page: Page) -> str:
     return f"{page.code}-{page.name}"
 
 
-def each_page(*, with_pair: bool = False) -> pytest.MarkDecorator:
-    chosen = [page for page in PAGES if page.pair is not None or not with_pair]
-    return pytest.mark.parametrize("page", chosen, ids=name)
+def each_page(wanted: Callable[[Page], object] = bool) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("page", filter(wanted, PAGES), ids=name)
+
+
+def has_rule(page: Page) -> bool:
+    return page.code in RULES
+
+
+def has_pair(page: Page) -> bool:
+    return page.pair is not None
 
 
 def marks(source: str) -> set[tuple[int, str]]:
@@ -96,7 +103,7 @@ def test_structure(page: Page) -> None:
     assert page.sections["Measured"].startswith("No pair is run: ") == (page.pair is None)
 
 
-@each_page()
+@each_page(has_rule)
 def test_fires_exactly_where_marked(page: Page) -> None:
     for block in linted(page):
         wanted = {(row, code) for row, code in marks(block.source) if code == page.code}
@@ -104,7 +111,7 @@ def test_fires_exactly_where_marked(page: Page) -> None:
         assert lint(block.source, page.code) == wanted, f"the {block.kind} block at line {block.row}"
 
 
-@each_page()
+@each_page(has_rule)
 def test_no_other_default_rule_fires(page: Page) -> None:
     chosen = {code for code, rule in RULES.items() if rule.ruleset is RuleSet.DEFAULT} | {page.code}
     for block in linted(page):
@@ -119,7 +126,7 @@ def test_blocks_import(page: Page, load: Callable[[Block], ModuleType]) -> None:
         load(block)
 
 
-@each_page(with_pair=True)
+@each_page(has_pair)
 def test_sizes_are_those_of_the_inputs(page: Page, load: Callable[[Block], ModuleType]) -> None:
     pytest.importorskip("torch")
     assert page.pair is not None
@@ -130,7 +137,7 @@ def test_sizes_are_those_of_the_inputs(page: Page, load: Callable[[Block], Modul
         assert accepted == ["device", "dtype", *size]
 
 
-@each_page(with_pair=True)
+@each_page(has_pair)
 def test_pair_gives_equal_results(page: Page, load: Callable[[Block], ModuleType]) -> None:
     torch = pytest.importorskip("torch")
     assert page.pair is not None
