@@ -11,7 +11,7 @@ from torchlint.engine.selection import rules_by_code
 from torchlint.findings import Applicability, Confidence, Finding, Fix, Impact, Position
 from torchlint.report.json import dumps
 from torchlint.report.outcome import Outcome, occurrences, rule_url, uri
-from torchlint.report.text import visible
+from torchlint.report.text import shown, visible
 from torchlint.rules import pages
 
 __all__ = ["render"]
@@ -121,7 +121,7 @@ def _location(
         location["physicalLocation"]["contextRegion"] = {
             "startLine": start.row,
             "endLine": last,
-            "snippet": {"text": "\n".join(visible(line) for line in lines[start.row - 1 : last])[:2000]},
+            "snippet": {"text": "\n".join(shown(line) for line in lines[start.row - 1 : last])[:2000]},
         }
     return location
 

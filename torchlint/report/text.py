@@ -6,7 +6,19 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-__all__ = ["PLAIN", "Cut", "Style", "clip", "frame_line", "plural", "split_lines", "utf16_length", "visible", "width"]
+__all__ = [
+    "PLAIN",
+    "Cut",
+    "Style",
+    "clip",
+    "frame_line",
+    "plural",
+    "shown",
+    "split_lines",
+    "utf16_length",
+    "visible",
+    "width",
+]
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -116,7 +128,7 @@ def frame_line(line: str, start: int, end: int, columns: int) -> Cut:
     low = max(0, start - columns)
     high = min(len(line), max(end, start + 1), start + columns) + columns
     stop = min(end, start + columns)
-    before, marked, after = _shown(line[low:start]), _shown(line[start:stop]), _shown(line[stop:high])
+    before, marked, after = shown(line[low:start]), shown(line[start:stop]), shown(line[stop:high])
     cut_left, cut_right = low > 0, high < len(line)
     total = width(before) + width(marked) + width(after)
     if total + cut_left + cut_right <= columns:
@@ -139,7 +151,8 @@ def _tail(text: str, columns: int) -> str:
     return text[index:]
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Source code as it is shown: tabs as spaces, and what is not visible as escapes."""
     return visible(text.replace("\t", "    "))
 
 
