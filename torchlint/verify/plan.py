@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from torchlint import __version__
 from torchlint.engine.regions import code_hash
 from torchlint.findings import Finding
 from torchlint.rules import pages
-from torchlint.verify import evidence, policy
+from torchlint.verify import evidence, extract, inputs, policy, repairs
 from torchlint.verify.supervise import Limits
 
 __all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
@@ -59,15 +59,13 @@ def make(findings: Iterable[Finding], source: Source, choices: Choices) -> dict[
     for finding in findings:
         lines = source(finding.filename, finding.cell)
         ladder, tried = [], []
-        for rung, build in RUNGS.items():
-            try:
-                experiment = build(finding, lines, choices)
-            except Unfit as error:
-                tried.append({"rung": rung, "reason": str(error)})
+        for rung in _rungs(finding, lines, choices):
+            if isinstance(rung, Refused):
+                tried.append(asdict(rung))
                 continue
-            experiment["id"] = _identity(experiment)
-            experiments.setdefault(experiment["id"], experiment)
-            ladder.append(experiment["id"])
+            rung["id"] = _identity(rung)
+            experiments.setdefault(rung["id"], rung)
+            ladder.append(rung["id"])
         entries.append(
             {
                 "fingerprint": finding.fingerprint,
@@ -158,8 +156,62 @@ def _constants(source: str) -> dict[str, Any]:
     return found
 
 
-def _template(finding: Finding, lines: Sequence[str], choices: Choices) -> dict[str, Any]:
-    return template(finding.code, choices.size, choices.dtype)
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A rung on which a finding cannot stand, and why."""
+
+    rung: str
+    reason: str
+
+
+def _rungs(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[dict[str, Any] | Refused]:
+    """The experiments for a finding, from the most faithful to the rule's own pair."""
+    try:
+        yield from _cut(finding, lines, choices)
+    except (Unfit, extract.Uncut, inputs.HintError) as error:
+        yield Refused("in place", str(error))
+    try:
+        yield template(finding.code, choices.size, choices.dtype)
+    except Unfit as error:
+        yield Refused("template", str(error))
+
+
+def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[dict[str, Any] | Refused]:
+    """The experiments made of the flagged code itself."""
+    if finding.cell is not None:
+        raise Unfit("code in a notebook's cell needs the cells before it")
+    repair = repairs.find(finding, lines)
+    if repair is None:
+        raise Unfit("the repair needs a decision, so there is nothing to run it against")
+    hinted = inputs.hints(lines)
+    after = extract.repaired(lines, repair.edits)
+    for piece in extract.pieces(finding, lines, after, repair.edits):
+        wanted = inputs.needs(piece.before, hinted)
+        experiment = {
+            "rung": piece.rung,
+            "rule": finding.code,
+            "label": f"{finding.filename}:{finding.start.row} {finding.code} {piece.rung}",
+            "before": piece.before.source,
+            "after": piece.after.source,
+            "inputs": None,
+            "entry": piece.before.entry,
+            "arguments": wanted.arguments,
+            "globals": wanted.globals,
+            "trials": wanted.trials,
+            "sizes": dict(inputs.SIZES[choices.size]),
+            "dtype": choices.dtype,
+            "rows": extract.statement_rows(lines, finding.start.row),
+            "criterion": evidence.CRITERIA.get(finding.code, "time"),
+            "allow": list(choices.allow),
+            "attributes": sorted(wanted.attributes),
+            "stand_ins": [*wanted.stand_ins, f"measured: {piece.what}; repaired: {repair.what}"],
+        }
+        try:
+            check_policy(experiment)
+        except Unfit as error:
+            yield Refused(piece.rung, str(error))
+            continue
+        yield experiment
 
 
 def check_policy(experiment: Mapping[str, Any]) -> None:
@@ -169,12 +221,6 @@ def check_policy(experiment: Mapping[str, Any]) -> None:
         Unfit: with the policy's first reason.
     """
     for label in ("before", "after"):
-        refusals = policy.check(experiment[label], experiment.get("allow", ()), experiment.get("attributes", ()))
+        refusals = policy.check(experiment[label], experiment["allow"], experiment["attributes"])
         if refusals:
             raise Unfit(f"refused: {refusals[0]}")
-
-
-# The ladder, from the top.
-RUNGS: Mapping[str, Callable[[Finding, Sequence[str], Choices], dict[str, Any]]] = {
-    "template": _template,
-}

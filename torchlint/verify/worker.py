@@ -38,6 +38,7 @@ NARROW = 0.04  # width of the interval, relative to the ratio, at which measurin
 CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as wide
 RESAMPLES = 400
 MAX_ROUNDS = 200
+TRIAL_SECONDS = 15.0  # for finding inputs that the code accepts
 MAX_EVENTS = 400  # of a trace, per lane
 MAX_MARKS = 400  # of a memory curve
 # Largest difference of results, relative to the largest magnitude, that counts as equal.
@@ -250,6 +251,7 @@ class Inputs:
         self.device = device
         self.experiment = experiment
         self.copied = True
+        self.trial: dict[str, Any] = {}
         self.source: types.ModuleType | None = None
         if experiment.get("inputs"):
             self.source = Variant("inputs", experiment["inputs"], "inputs", keep=True).load()
@@ -274,7 +276,10 @@ class Inputs:
         """
         if self.source is None:
             self.seed()
-            return Builder(self.torch, self.device, module).arguments(self.experiment["arguments"])
+            builder = Builder(self.torch, self.device, module, self.experiment["sizes"], self.trial)
+            for name, description in self.experiment.get("globals", {}).items():
+                module.__dict__[name] = builder.make(description)
+            return builder.arguments(self.experiment["arguments"])
         if self.copied:
             try:
                 if self.master is None:
@@ -314,25 +319,47 @@ def tensors(torch: Any, value: Any) -> list[Any]:
             todo.extend(item.values())
         elif issubclass(kind, (torch.nn.Module, torch.optim.Optimizer, torch.utils.data.Dataset, torch.utils.data.DataLoader)):
             todo.append(dict(object.__getattribute__(item, "__dict__")))
+        elif kind.__module__ in ("measured_before", "measured_after") and hasattr(kind, "__dict__"):
+            with contextlib.suppress(AttributeError):  # a class with slots
+                todo.append(dict(object.__getattribute__(item, "__dict__")))
     return found
 
 
 class Builder:
     """Makes arguments and stand-ins from their descriptions in the plan.
 
-    A description is a dictionary with a "kind"; the other keys are parameters of that kind, given by `make_KIND`.
+    A description is a dictionary with a "kind"; the other keys are parameters of `make_KIND`. What the plan leaves open
+    is said by the trial: `pattern` and `width` for shapes, `labels` for the dtype of what may be classes, `flag`.
     """
 
-    def __init__(self, torch: Any, device: Any, module: types.ModuleType) -> None:
+    LETTERS = {"": 0, "D": 1, "BD": 2, "BTD": 3, "BHTD": 4}
+    CLASSES, VOCABULARY = 10, 1000
+
+    def __init__(self, torch: Any, device: Any, module: types.ModuleType, sizes: dict[str, int], trial: dict[str, Any]) -> None:
         self.torch = torch
         self.device = device
         self.module = module
+        self.sizes = sizes
+        self.trial = {"pattern": "BD", "width": "D", "labels": "int64", "flag": False, "dtype": "float32", **trial}
+        width = self.trial["width"]
+        self.width = sizes[width] if type(width) is str else width
         self.made: dict[str, Any] = {}
+        self.network: Any = None
+        self.tokens = False
 
     def arguments(self, descriptions: list[dict[str, Any]]) -> tuple[Any, ...]:
-        for description in descriptions:
-            self.made[description["name"]] = self.make(description)
-        return tuple(self.made[description["name"]] for description in descriptions)
+        self.tokens = "'tokens'" in repr(descriptions)
+        made = self.together({description["name"]: description for description in descriptions})
+        return tuple(made[description["name"]] for description in descriptions)
+
+    def together(self, descriptions: dict[str, Any]) -> dict[str, Any]:
+        """Several things of one call; what holds parameters of a network is made after the network."""
+        late = ("optimizer", "scheduler")
+        for wanted in (False, True):
+            for name, description in descriptions.items():
+                if (type(description) is dict and description.get("kind") in late) == wanted:
+                    self.made[name] = self.make(description)
+        return {name: self.made[name] for name in descriptions}
 
     def make(self, description: Any) -> Any:
         if type(description) is not dict or "kind" not in description:
@@ -340,27 +367,44 @@ class Builder:
         maker = getattr(self, f"make_{description['kind']}", None)
         if maker is None:
             raise Failed(f"unknown kind of input {description['kind']}")
-        return maker(**{k: v for k, v in description.items() if k not in ("kind", "name", "origin", "shown")})
+        return maker(**{k: v for k, v in description.items() if k not in ("kind", "name", "origin")})
 
-    def make_tensor(self, dtype: str, shape: list[int], device: str = "", grad: bool = False, high: int = 2, fill: str = "",
-                    pinned: bool = False) -> Any:  # fmt: skip
+    def shape(self, rank: int | None, role: str) -> list[int]:
+        """The sizes of a tensor of which the code tells the rank at most."""
+        sizes, pattern = self.sizes, self.trial["pattern"]
+        if role == "tokens":
+            return [sizes["B"], sizes["T"]]
+        if role == "labels":
+            return [sizes["B"], sizes["T"]] if pattern == "BTD" or self.tokens else [sizes["B"]]
+        if rank is not None and len(pattern) != rank:
+            pattern = next((name for name, count in self.LETTERS.items() if count == rank), "B" * (rank - 1) + "D")
+        width = self.width // sizes["H"] if pattern == "BHTD" and self.trial["width"] == "D" else self.width
+        return [width if letter == "D" else sizes[letter] for letter in pattern]
+
+    def make_tensor(self, dtype: str, shape: list[int] | None = None, rank: int | None = None, role: str = "", fill: str = "",
+                    device: str = "", grad: bool = False, pinned: bool = False) -> Any:  # fmt: skip
         torch, where = self.torch, (self.torch.device(device) if device else self.device)
-        kind = getattr(torch, dtype)
-        if fill == "eye":
-            made = torch.eye(*shape[-2:], dtype=kind, device=where).expand(*shape).clone()
-        elif kind == torch.bool:
-            made = torch.rand(shape, device=where) < 0.5
+        if dtype == "labels":
+            dtype = "int64" if self.trial["labels"] == "int64" else self.trial["dtype"]
+            role = role if dtype == "int64" else ""
+        kind = getattr(torch, self.trial["dtype"] if dtype == "float" else dtype)
+        sizes = shape if shape is not None else self.shape(rank, role)
+        if kind == torch.bool:
+            made = torch.rand(sizes, device=where) < 0.5
         elif kind.is_floating_point or kind.is_complex:
-            made = torch.randn(shape, dtype=kind, device=where)
-            made = made.abs() if fill == "positive" else made
+            made = torch.randn(sizes, dtype=kind, device=where)
+            made = made.sigmoid() if fill == "probability" else made
         else:
-            made = torch.randint(high, tuple(shape), dtype=kind, device=where)
+            made = torch.randint(self.VOCABULARY if role == "tokens" else self.CLASSES, tuple(sizes), dtype=kind, device=where)
         if pinned and self.device.type == "cuda":
             made = made.cpu().pin_memory()
-        return made.requires_grad_() if grad else made
+        return made.requires_grad_() if grad and made.is_floating_point() else made
 
     def make_number(self, value: Any) -> Any:
         return value
+
+    def make_symbol(self, value: str) -> Any:
+        return self.trial["flag"] if value == "flag" else self.width if value == "D" else self.sizes[value]
 
     def make_device(self) -> Any:
         return self.device
@@ -368,80 +412,87 @@ class Builder:
     def make_dtype(self, value: str) -> Any:
         return getattr(self.torch, value)
 
-    def make_none(self) -> None:
-        return None
-
-    def make_list(self, items: list[Any], times: int = 1) -> list[Any]:
-        return [self.make(item) for _ in range(times) for item in items]
-
     def make_tuple(self, items: list[Any]) -> tuple[Any, ...]:
         return tuple(self.make(item) for item in items)
 
     def make_dict(self, items: dict[str, Any]) -> dict[str, Any]:
         return {key: self.make(item) for key, item in items.items()}
 
-    def make_own(self, path: str, args: list[Any] = [], kwargs: dict[str, Any] = {}, place: bool = True) -> Any:
-        found: Any = self.module
-        for part in path.split("."):
-            found = getattr(found, part)
-        made = found(*(self.make(item) for item in args), **{key: self.make(item) for key, item in kwargs.items()})
-        return made.to(self.device) if place and isinstance(made, self.torch.nn.Module) else made
+    def make_own(self, path: str, kwargs: dict[str, Any]) -> Any:
+        made = getattr(self.module, path)(**self.together(kwargs))
+        if isinstance(made, self.torch.nn.Module):
+            made = made.to(self.device)
+            self.network = made
+        return made
 
-    def make_same(self, of: str) -> Any:
-        return self.made[of]
+    def make_network(self, fields: list[str], calls: dict[str, Any]) -> Any:
+        kind = "tokens" if self.tokens else "image" if self.trial["pattern"] == "BCSS" else "rows"
+        inputs = {"tokens": self.VOCABULARY, "image": self.sizes["C"], "rows": self.width}[kind]
+        outputs = self.CLASSES if self.trial["labels"] == "int64" else self.width
+        made = network_class(self.torch)(kind, inputs, self.sizes["D"], outputs, fields)
+        for name, call in calls.items():
+            object.__setattr__(made, name, self.make(call))
+        self.network = made.to(self.device, getattr(self.torch, self.trial["dtype"]))
+        return self.network
 
-    def make_network(self, sizes: list[int], dtype: str = "float32", activation: str = "ReLU", layers: str = "linear") -> Any:
-        nn = self.torch.nn
-        parts: list[Any] = []
-        for before, after in zip(sizes, sizes[1:]):
-            parts += [nn.Linear(before, after), getattr(nn, activation)()]
-        return nn.Sequential(*parts[:-1]).to(self.device, getattr(self.torch, dtype))
-
-    def make_layer(self, path: str, args: list[Any] = [], kwargs: dict[str, Any] = {}) -> Any:
-        if not path.startswith("torch.") or policy.check(f"import torch\n{path}"):
-            raise Failed(f"{path} is not on the list of allowed names")
-        found: Any = sys.modules["torch"]
-        for part in path.split(".")[1:]:
-            found = getattr(found, part)
-        made = found(*(self.make(item) for item in args), **{key: self.make(item) for key, item in kwargs.items()})
-        return made.to(self.device) if isinstance(made, self.torch.nn.Module) else made
-
-    def make_optimizer(self, of: str, name: str = "SGD", lr: float = 0.01) -> Any:
-        return getattr(self.torch.optim, name)(self.made[of].parameters(), lr=lr)
+    def make_optimizer(self) -> Any:
+        network = self.network if self.network is not None else self.torch.nn.Linear(self.width, self.width, device=self.device)
+        return self.torch.optim.SGD(network.parameters(), lr=0.01)
 
     def make_scaler(self) -> Any:
         return self.torch.amp.GradScaler(self.device.type, enabled=self.device.type == "cuda")
 
-    def make_scheduler(self, of: str) -> Any:
-        return self.torch.optim.lr_scheduler.LambdaLR(self.made[of], lambda step: 1.0)
+    def make_scheduler(self) -> Any:
+        return Plain(step=lambda *_: None, get_last_lr=lambda: [0.01], last_epoch=0)
 
-    def make_loader(self, items: list[Any], batches: int, device: str = "", pinned: bool = False, workers: int = 0,
-                    mapping: dict[str, Any] | None = None) -> Any:  # fmt: skip
+    def make_loader(self, items: list[Any]) -> Any:
         """Batches made ahead, with a length and a dataset, as a loader shows itself to a loop."""
-        made = []
-        for _ in range(batches):
-            batch = self.make(mapping) if mapping else tuple(self.make(item) for item in items)
-            made.append(batch if mapping or len(items) != 1 else batch[0])
-        return Batches(made)
+        made = [tuple(self.make(item) for item in items) for _ in range(self.sizes["steps"])]
+        return Batches([batch[0] if len(items) == 1 else batch for batch in made])
 
-    def make_object(self, attributes: dict[str, Any] = {}, calls: dict[str, Any] = {}) -> Any:
-        made = Plain()
-        for name, item in attributes.items():
-            setattr(made, name, self.make(item))
-        for name, item in calls.items():
-            setattr(made, name, lambda *_, made=self.make(item), **__: made)
-        return made
+    def make_object(self, attributes: dict[str, Any]) -> Any:
+        return Plain(**{name: self.make(item) for name, item in attributes.items()})
 
-    def make_function(self, returns: Any = None, of: str = "") -> Any:
-        if of in ("first", "mean", "sum", "mse"):
-            return {
-                "first": lambda x, *_, **__: x,
-                "mean": lambda x, *_, **__: x.float().mean(),
-                "sum": lambda x, *_, **__: x.float().sum(),
-                "mse": lambda x, y, *_, **__: (x.float() - y.float()).pow(2).mean(),
-            }[of]
-        value = self.make(returns)
-        return lambda *_, **__: value
+    def make_function(self, of: str) -> Any:
+        functional = self.torch.nn.functional
+
+        def scalar(*given: Any, **_: Any) -> Any:
+            return next(x for x in given if isinstance(x, self.torch.Tensor)).float().mean()
+
+        def criterion(scores: Any, target: Any, *_: Any, **__: Any) -> Any:
+            if target.is_floating_point():
+                return functional.mse_loss(scores, target)
+            return functional.cross_entropy(scores.flatten(0, -2), target.flatten())
+
+        return {"first": lambda x=None, *_, **__: x, "mean": scalar, "criterion": criterion}[of]
+
+
+def network_class(torch: Any) -> Any:
+    """The stand-in for a network: an embedding, a convolution or a linear layer, then two linear ones."""
+
+    class Network(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self, kind: str, inputs: int, width: int, outputs: int, fields: list[str]) -> None:
+            super().__init__()
+            nn = torch.nn
+            first = {"tokens": nn.Embedding, "rows": nn.Linear, "image": lambda i, o: nn.Conv2d(i, o, 3, padding=1)}[kind]
+            self.kind, self.fields = kind, fields
+            self.first, self.second, self.last = first(inputs, width), nn.Linear(width, width), nn.Linear(width, outputs)
+
+        def forward(self, *given: Any, **named: Any) -> Any:
+            found = [x for x in (*given, *named.values()) if isinstance(x, torch.Tensor)]
+            found = [x for x in found if x.is_floating_point() != (self.kind == "tokens")] or found
+            hidden = self.first(found[0])
+            for more in found[1:]:
+                if more.dim() == found[0].dim() and more.shape == found[0].shape:
+                    hidden = hidden + self.first(more)
+            if self.kind == "image":
+                hidden = hidden.mean((-2, -1))
+            scores = self.last(torch.relu(self.second(torch.relu(hidden))))
+            if not self.fields:
+                return scores
+            return Plain(logits=scores, loss=scores.float().pow(2).mean(), last_hidden_state=hidden)
+
+    return Network
 
 
 class Batches:
@@ -451,8 +502,7 @@ class Batches:
         self._made = made
         self.dataset = made
         self.batch_size = 1
-        self.sampler = Plain()
-        self.sampler.set_epoch = lambda epoch: None
+        self.sampler = Plain(set_epoch=lambda epoch: None)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._made)
@@ -466,6 +516,29 @@ class Batches:
 
 class Plain:
     """A stand-in with the attributes the plan gives it."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+
+def shown(torch: Any, value: Any) -> str:
+    """An argument as a person reads it."""
+    kind = type(value)
+    if issubclass(kind, torch.Tensor):
+        place = " pinned" if value.device.type == "cpu" and torch.cuda.is_available() and value.is_pinned() else ""
+        return f"{str(value.dtype).replace('torch.', '')}{list(value.shape)} on {value.device.type}{place}"
+    if issubclass(kind, torch.nn.Module):
+        count = sum(p.numel() for p in value.parameters())
+        return f"{printable(kind.__name__, 40)}, {count} parameters"
+    if kind is Batches:
+        return f"{len(value)} x {shown(torch, value[0])}"
+    if kind in (tuple, list):
+        return "(" + ", ".join(shown(torch, item) for item in value[:6]) + ")"
+    if kind is dict:
+        return "{" + ", ".join(f"{printable(str(key), 30)}: {shown(torch, item)}" for key, item in list(value.items())[:6]) + "}"
+    if kind in (int, float, bool, str) or value is None:
+        return printable(str(value) if kind is not int else str(value) if abs(value) < 1 << 62 else "a large number", 60)
+    return printable(kind.__name__, 40)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -600,6 +673,8 @@ class Bench:
         return (self.clock() - started) / copies
 
     def run(self) -> dict[str, Any]:
+        if self.inputs.source is None:
+            self.settle()
         first = {}
         results = {}
         for variant in self.variants:
@@ -607,6 +682,7 @@ class Bench:
             results[variant.label] = self.call(variant)
             first[variant.label] = self.clock() - started
         equal, difference = self.compare(results)
+        outcome: dict[str, Any] = {"equal": equal, "difference": difference, "inputs": self.shown_inputs()}
         results.clear()
         copies = self.choose_copies()
         gc.collect()
@@ -614,13 +690,7 @@ class Bench:
         gc.disable()
         times = self.measure(copies)
         gc.enable()
-        outcome: dict[str, Any] = {
-            "equal": equal,
-            "difference": difference,
-            "calls_per_sample": copies,
-            "rounds": len(times["before"]) // 2,
-            "ratio": interval(times),
-        }
+        outcome.update(calls_per_sample=copies, rounds=len(times["before"]) // 2, ratio=interval(times))
         for variant in self.variants:
             outcome[variant.label] = {
                 **spread(times[variant.label]),
@@ -632,6 +702,67 @@ class Bench:
         if self.experiment.get("criterion") == "clock":
             outcome["clock"] = self.clocks()
         return outcome
+
+    def settle(self) -> None:
+        """Choose the trial: the first with which both variants run, and the first reaches the flagged line.
+
+        Raises:
+            Failed: the code accepted none.
+        """
+        why = ""
+        end = self.clock() + TRIAL_SECONDS
+        for trial in self.experiment.get("trials") or [{}]:
+            self.inputs.trial = {**trial, "dtype": self.experiment.get("dtype") or "float32"}
+            try:
+                with self.watched_rows() as reached:
+                    self.call(self.variants[0])
+                if not reached:
+                    why = why or "the flagged line was not reached"
+                    continue
+                self.call(self.variants[1])
+                return
+            except Exception as error:
+                if isinstance(error, PermissionError):
+                    raise
+                place = where(error)
+                why = why or f"{describe(error)}{f' ({place})' if place else ''}"
+                if "out of memory" in why:
+                    break
+            if self.clock() > end:
+                break
+        raise Failed(f"no inputs were found that the code accepts: {why}")
+
+    @contextlib.contextmanager
+    def watched_rows(self) -> Iterator[list[int]]:
+        """Which of the flagged rows of the code as written are reached."""
+        first, last = self.experiment.get("rows") or (0, 0)
+        reached: list[int] = [] if last else [0]
+        if reached or self.keep:
+            yield reached or [0]
+            return
+
+        def trace(frame: Any, event: str, argument: Any) -> Any:
+            if frame.f_code.co_filename != "<before>" or reached:
+                return None
+            if event == "line" and first <= frame.f_lineno <= last:
+                reached.append(frame.f_lineno)
+            return trace
+
+        sys.settrace(trace)
+        try:
+            yield reached
+        finally:
+            sys.settrace(None)
+
+    def shown_inputs(self) -> list[dict[str, str]] | None:
+        """The arguments and where each comes from; None where the plan says it already."""
+        if self.inputs.source is not None:
+            return None
+        made = self.inputs.fresh(self.variants[0].load())
+        return [
+            {"name": d["name"], "shown": shown(self.torch, value), "origin": d.get("origin", "")}
+            for d, value in zip(self.experiment["arguments"], made)
+        ]
 
     def compare(self, results: dict[str, Any]) -> tuple[bool | None, str]:
         """Whether both variants computed the same: their results and, above the template rung, what they left behind."""

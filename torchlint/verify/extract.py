@@ -1,0 +1,437 @@
+"""Cutting flagged code out of its file so that it can be run: the code it needs, as it is written and as repaired.
+
+Rows stay what they were in the file: what is left out becomes blank lines. So the row of a finding, a wait or an
+exception is the row the user sees.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from torchlint.findings import Edit, Finding
+
+__all__ = ["Piece", "Uncut", "Unit", "pieces", "repaired", "statement_rows"]
+
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+_BUILTINS = frozenset(dir(builtins))
+
+
+class Uncut(Exception):
+    """Code that cannot be cut out; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A module that can be run by itself: its source, and the function in it to call.
+
+    `function` is the definition that is called, for working out its arguments; `owner` the class it is a method of.
+    `free` are names of the module that the code reads and that the unit does not define: stand-ins are put there.
+    """
+
+    source: str
+    entry: str
+    tree: ast.Module
+    function: ast.FunctionDef
+    owner: ast.ClassDef | None
+    free: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Flagged code before and after its repair, cut the same way."""
+
+    rung: str
+    what: str  # for people: "function train", "lines 10 to 18 of train"
+    before: Unit
+    after: Unit
+
+
+def repaired(lines: Sequence[str], edits: Iterable[Edit]) -> str:
+    """The text with the edits made."""
+    text = [line.rstrip("\r\n") for line in lines]
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
+        first, last = edit.start.row - 1, edit.end.row - 1
+        if last >= len(text):
+            text += [""] * (last + 1 - len(text))
+        joined = text[first][: edit.start.column - 1] + edit.content + text[last][edit.end.column - 1 :]
+        text[first : last + 1] = joined.split("\n")
+    return "\n".join(text) + "\n"
+
+
+def pieces(finding: Finding, lines: Sequence[str], after: str, edits: Sequence[Edit]) -> Iterator[Piece]:
+    """The ways to cut the flagged code out, the most faithful first.
+
+    Args:
+        finding: whose row says where.
+        lines: of the file.
+        after: the whole text, repaired.
+        edits: that made it so.
+    """
+    before = "\n".join(line.rstrip("\r\n") for line in lines) + "\n"
+    one, other = _parse(before), _parse(after)
+    row = finding.start.row
+    path = _path(one, row)
+    rows = {row, *(r for edit in edits for r in (edit.start.row, edit.end.row))}
+    found = False
+    if path:
+        counterpart = _follow(other, path)
+        if counterpart is not None:
+            owner = path[0] if len(path) > 1 else ""
+            try:
+                yield Piece(
+                    "in place",
+                    f"{'method' if owner else 'function'} {'.'.join(path)}",
+                    _whole(before, one, path),
+                    _whole(after, other, path),
+                )
+                found = True
+            except Uncut:
+                pass
+    for piece in _regions(before, one, after, other, path, row, rows):
+        found = True
+        yield piece
+    if not found:
+        raise Uncut("the flagged code could not be told apart from the rest of its file")
+
+
+def statement_rows(lines: Sequence[str], row: int) -> tuple[int, int]:
+    """The rows of the innermost statement around `row`; of one with a body, those of its head."""
+    tree = _parse("\n".join(line.rstrip("\r\n") for line in lines) + "\n")
+    around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= row <= _end(n)]
+    if not around:
+        return row, row
+    inner = max(around, key=lambda n: (n.lineno, -_end(n)))
+    body = getattr(inner, "body", None)
+    return inner.lineno, max(inner.lineno, body[0].lineno - 1) if body else _end(inner)
+
+
+def _parse(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise Uncut("the file, or its repaired form, does not parse") from error
+
+
+def _path(tree: ast.Module, row: int) -> tuple[str, ...]:
+    """The names of the function around `row`: ("f",) or ("Class", "method"); empty at module level."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.lineno <= row <= _end(node):
+            return (node.name,)
+        if isinstance(node, ast.ClassDef) and node.lineno <= row <= _end(node):
+            for child in node.body:
+                if isinstance(child, ast.FunctionDef) and child.lineno <= row <= _end(child):
+                    return (node.name, child.name)
+    return ()
+
+
+def _end(node: ast.AST) -> int:
+    return getattr(node, "end_lineno", None) or node.lineno  # type: ignore[attr-defined, no-any-return]
+
+
+def _first(node: ast.AST) -> int:
+    """The first row of a node, its decorators included."""
+    rows = [decorator.lineno for decorator in getattr(node, "decorator_list", ())]
+    return min([node.lineno, *rows])  # type: ignore[attr-defined]
+
+
+def _follow(tree: ast.Module, path: tuple[str, ...]) -> ast.FunctionDef | None:
+    body: Sequence[ast.stmt] = tree.body
+    found: ast.stmt | None = None
+    for name in path:
+        found = next((node for node in body if isinstance(node, _DEFINITIONS) and node.name == name), None)
+        body = found.body if isinstance(found, _DEFINITIONS) else ()
+    return found if isinstance(found, ast.FunctionDef) else None
+
+
+# -- whole functions ---------------------------------------------------------------------------------------------------
+
+
+def _whole(text: str, tree: ast.Module, path: tuple[str, ...]) -> Unit:
+    """The function with everything of its module that it needs."""
+    function = _follow(tree, path)
+    assert function is not None
+    owner = next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == path[0]), None) if len(path) > 1 else None
+    start: ast.AST = owner or function
+    kept, free = _needs(tree, [start])
+    source = _blanked(text, kept)
+    return Unit(source, ".".join(path), ast.parse(source), function, owner, free)
+
+
+def _needs(tree: ast.Module, starts: Sequence[ast.AST]) -> tuple[set[ast.stmt], tuple[str, ...]]:
+    """The statements of the module that `starts` need, transitively, and names that only running it would give.
+
+    An import or a definition is kept; an assignment is kept where its value is a literal or made of kept names alone.
+    """
+    bound: dict[str, list[ast.stmt]] = {}
+    for statement in tree.body:
+        for name in _binds(statement):
+            bound.setdefault(name, []).append(statement)
+    kept: set[ast.stmt] = {start for start in starts if isinstance(start, ast.stmt) and start in tree.body}
+    free: dict[str, None] = {}
+    todo = [name for start in starts for name in _loads(start)]
+    seen: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for statement in bound.get(name, ()):
+            if _is_constant(statement):
+                if statement not in kept:
+                    kept.add(statement)
+                    todo += _loads(statement)
+            else:
+                free[name] = None
+    return kept, tuple(free)
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    """Whether a statement of a module only defines: imports, definitions, and assignments that read no file or flag."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom, *_DEFINITIONS)):
+        return True
+    if isinstance(statement, ast.Try):
+        return all(_is_constant(child) for child in (*statement.body, *(c for h in statement.handlers for c in h.body)))
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+        return not any(isinstance(node, ast.Call) and not _is_plain_call(node) for node in ast.walk(statement.value))
+    return False
+
+
+def _is_plain_call(node: ast.Call) -> bool:
+    """Whether a call at module level makes a value without side effects, by its head: torch, math, NumPy, builtins."""
+    head: ast.expr = node.func
+    while isinstance(head, ast.Attribute):
+        head = head.value
+    names = {"torch", "math", "np", "numpy", "nn", "F", "collections", "range", "list", "dict", "tuple", "set", "float", "int"}
+    return isinstance(head, ast.Name) and head.id in names | {"namedtuple", "partial", "defaultdict", "deque", "Counter"}
+
+
+def _binds(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        yield from (alias.asname or alias.name.split(".")[0] for alias in statement.names)
+    elif isinstance(statement, (*_DEFINITIONS, ast.AsyncFunctionDef)):
+        yield statement.name
+    else:
+        for node in _own(statement):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                yield node.id
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                yield from (alias.asname or alias.name.split(".")[0] for alias in node.names)
+            elif isinstance(node, _DEFINITIONS):
+                yield node.name
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below that belong to the same scope."""
+    yield node
+    if not isinstance(node, (*_DEFINITIONS, ast.AsyncFunctionDef, ast.Lambda)):
+        for child in ast.iter_child_nodes(node):
+            yield from _own(child)
+
+
+def _loads(node: ast.AST) -> list[str]:
+    """Every name read below, annotations of functions left out."""
+    names = []
+    todo = [node]
+    while todo:
+        current = todo.pop()
+        if isinstance(current, ast.Name):
+            names.append(current.id)
+        for field, value in ast.iter_fields(current):
+            if field in ("annotation", "returns") and isinstance(current, (ast.arg, ast.FunctionDef)):
+                continue
+            todo += [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, ast.AST)]
+    return names
+
+
+def _blanked(text: str, kept: Iterable[ast.stmt]) -> str:
+    """The text with everything but the kept statements blank, and without the annotations of functions."""
+    lines = text.encode("utf-8").split(b"\n")
+    out = [b""] * len(lines)
+    for statement in sorted(kept, key=_first):
+        for row in range(_first(statement) - 1, _end(statement)):
+            out[row] = lines[row]
+    spans = [span for statement in kept for span in _annotations(statement)]
+    for (row, column), (end_row, end_column) in spans:
+        for at in range(row - 1, end_row):
+            line = out[at]
+            first = (line.rfind(b"->") if column < 0 else column) if at == row - 1 else 0
+            if first < 0:
+                continue  # the arrow stands on another row; the annotation is left alone
+            last = end_column if at == end_row - 1 else len(line)
+            out[at] = line[:first] + b" " * (last - first) + line[last:]
+    for statement in kept:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            out[statement.lineno - 1] = b""
+    return b"\n".join(out).decode("utf-8")
+
+
+def _annotations(statement: ast.stmt) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where annotations of functions stand, in rows and bytes, with the colon before them.
+
+    The column -1 stands for that of the last arrow in the row, which the tree does not place.
+    """
+    for node in ast.walk(statement):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        every += [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+        for argument in every:
+            if argument.annotation is not None:
+                start = (argument.lineno, argument.col_offset + len(argument.arg.encode("utf-8")))
+                yield start, (_end(argument.annotation), argument.annotation.end_col_offset or 0)
+        if node.returns is not None:
+            yield (node.returns.lineno, -1), (_end(node.returns), node.returns.end_col_offset or 0)
+
+
+# -- regions of a function or of a module ------------------------------------------------------------------------------
+
+
+def _regions(
+    before: str, one: ast.Module, after: str, other: ast.Module, path: tuple[str, ...], row: int, rows: set[int]
+) -> Iterator[Piece]:
+    """Statements around the flagged row as functions of what they read: outer loops first, the bare statements last."""
+    top, twin = (_follow(one, path), _follow(other, path)) if path else (one, other)
+    if top is None or twin is None:
+        return
+    chain = list(_blocks(top, twin, row))
+    for index, (block, opposite) in enumerate(chain):
+        covered = [i for i, node in enumerate(block) if any(_first(node) <= r <= _end(node) for r in rows)]
+        if not covered:
+            continue
+        first, last = covered[0], covered[-1]
+        shift = len(opposite) - len(block)
+        if last + 1 + shift <= first:
+            continue
+        chosen = block[first : last + 1]
+        is_last = index == len(chain) - 1
+        if not is_last and not any(isinstance(node, (ast.For, ast.While, ast.With)) for node in chosen):
+            continue
+        if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
+            continue
+        try:
+            names = _free_names(one, chosen)
+            unit = _wrapped(before, one, chosen, names)
+            against = _wrapped(after, other, opposite[first : last + 1 + shift], names)
+        except Uncut:
+            continue
+        place = f" of {'.'.join(path)}" if path else ""
+        yield Piece("extracted", f"lines {_first(chosen[0])} to {_end(chosen[-1])}{place}", unit, against)
+
+
+def _blocks(top: ast.AST, twin: ast.AST, row: int) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
+    """The statement lists around `row`, the outermost first, each with its counterpart in the repaired tree."""
+    for field in ("body", "orelse", "finalbody", "handlers"):
+        block, opposite = getattr(top, field, None), getattr(twin, field, None)
+        if not isinstance(block, list) or not isinstance(opposite, list) or not block:
+            continue
+        at = next((i for i, node in enumerate(block) if _first(node) <= row <= _end(node)), None)
+        if at is None:
+            continue
+        if isinstance(block[0], ast.stmt):
+            yield block, opposite
+        # The counterpart of the statement at hand is at the same place, or shifted by what the repair inserted before.
+        shifts = [0, len(opposite) - len(block)]
+        for shift in dict.fromkeys(shifts):
+            if 0 <= at + shift < len(opposite) and type(opposite[at + shift]) is type(block[at]):
+                yield from _blocks(block[at], opposite[at + shift], row)
+                break
+        return
+
+
+def _free_names(tree: ast.Module, chosen: Sequence[ast.stmt]) -> list[str]:
+    """Names that the statements read and that neither they nor definitions of the module give them, in order."""
+    defined = {name for node in tree.body if _is_constant(node) for name in _binds(node)}
+    inner: set[str] = set()  # bound below, in comprehensions and lambdas
+    for statement in chosen:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.arg):
+                inner.add(node.arg)
+            elif isinstance(node, ast.comprehension):
+                inner.update(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                inner.add(node.name)
+    free: dict[str, None] = {}
+    bound: set[str] = set()
+
+    def read(node: ast.AST) -> None:
+        for name in _in_order(node):
+            if isinstance(name.ctx, ast.Load):
+                if name.id not in bound | inner | defined | _BUILTINS:
+                    free[name.id] = None
+            else:
+                bound.add(name.id)
+
+    for statement in chosen:
+        read(statement)
+    return list(free)
+
+
+def _in_order(node: ast.AST) -> Iterator[ast.Name]:
+    """Names below in the order of evaluation, as far as it decides what is read before it is bound."""
+    if isinstance(node, ast.Name):
+        yield node
+    elif isinstance(node, ast.Assign):
+        yield from _in_order(node.value)
+        for target in node.targets:
+            yield from _in_order(target)
+    elif isinstance(node, ast.AugAssign):
+        if isinstance(node.target, ast.Name):
+            yield ast.Name(node.target.id, ast.Load())
+        yield from _in_order(node.value)
+        yield from _in_order(node.target)
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        yield from _in_order(node.iter)
+        yield from _in_order(node.target)
+        for child in (*getattr(node, "body", ()), *getattr(node, "orelse", ()), *getattr(node, "ifs", ())):
+            yield from _in_order(child)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _in_order(child)
+
+
+_ENTRY = "flagged"
+
+
+def _wrapped(text: str, tree: ast.Module, chosen: Sequence[ast.stmt], names: Sequence[str]) -> Unit:
+    """A module with the statements as the body of a function whose parameters are `names`."""
+    kept, free = _needs(tree, chosen)
+    kept = {statement for statement in kept if statement not in chosen}
+    row = _first(chosen[0])
+    if row == 1 or any(_first(node) <= row - 1 <= _end(node) or _first(node) >= row and _first(node) <= _end(chosen[-1])
+                       for node in kept if _inside_rows(node, row - 1, _end(chosen[-1]))):  # fmt: skip
+        raise Uncut("there is no room before the statements")
+    lines = _blanked(text, kept).split("\n")
+    original = text.split("\n")
+    indent = len(original[row - 1]) - len(original[row - 1].lstrip())
+    for at in range(row - 1, _end(chosen[-1])):
+        line = original[at]
+        lines[at] = "    " + (line[indent:] if not line[:indent].strip() else line.lstrip())
+    returned = [name for name in names if any(_rebinds(node, name) for node in chosen)]
+    lines[row - 2] = f"def {_ENTRY}({', '.join(names)}):"
+    at = _end(chosen[-1])
+    tail = f"    return ({', '.join(returned)},)" if returned else "    return None"
+    if at >= len(lines):
+        lines.append("")
+    if lines[at].strip():
+        raise Uncut("there is no room after the statements")
+    lines[at] = tail
+    source = "\n".join(lines)
+    try:
+        parsed = ast.parse(source)
+        compile(source, "<cut>", "exec")
+    except (SyntaxError, ValueError) as error:
+        raise Uncut("the statements do not stand by themselves") from error
+    function = next(node for node in parsed.body if isinstance(node, ast.FunctionDef) and node.name == _ENTRY)
+    return Unit(source, _ENTRY, parsed, function, None, tuple(name for name in free if name not in names))
+
+
+def _inside_rows(node: ast.stmt, first: int, last: int) -> bool:
+    return _first(node) <= last and _end(node) >= first
+
+
+def _rebinds(statement: ast.stmt, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in _own(statement))
