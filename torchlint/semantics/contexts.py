@@ -230,10 +230,13 @@ def _iterates(loop: Context, facts: LoopFacts) -> Iterates:
         callee is not None and _has_step_loop(callee, frozenset({id(callee)})) for _, callee in facts.body_effects
     ):
         return Iterates.EPOCHS
-    if kind is Kind.TENSOR or (iterable is not None and "tensor size" in (iterable.qual or "")):
+    if kind is Kind.TENSOR:
         return Iterates.ELEMENTS
-    if _own_work(loop, frozenset({EffectKind.FORWARD})):
+    # A decoding loop counts from the length of its prompt: what it runs tells more than what it iterates.
+    if _own_work(loop, frozenset({EffectKind.FORWARD})) and not _within_step(loop.owner, frozenset()):
         return Iterates.STEPS
+    if iterable is not None and "tensor size" in (iterable.qual or ""):
+        return Iterates.ELEMENTS
     return Iterates.OTHER
 
 
@@ -349,6 +352,9 @@ def _hot_function(
         )
         if best is None or _FINENESS.index(candidate.rate) > _FINENESS.index(best.rate):
             best = candidate
+    if best is None and not function.callers and all(_function_work(function, frozenset({kind}), seen) for kind in _WORK):
+        reasons.append((f"`{function.qualname}` runs backward and steps an optimizer: each call is a step", function.node))
+        return Hot(tuple(reasons), rate, trains=True, interface=True, loop=None)
     if best is None and function.method == "" and isinstance(function.parent, FunctionInfo) and function.passed_on:
         # A closure that is handed on runs where its maker handed it to; not known.
         return None

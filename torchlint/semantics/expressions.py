@@ -1187,7 +1187,7 @@ class ExpressionReader:
         if qual.startswith("jaxtyping.") and arguments:
             inner = self.annotated(arguments[0])
             return inner if inner.kind is Kind.TENSOR else UNKNOWN
-        if last in ("list", "List", "Sequence", "Iterable", "Iterator", "Generator", "tuple", "Tuple", "set", "Set", "Collection", "deque"):
+        if last in _SEQUENCES and not qual.startswith(("torch.", "numpy.")):
             parts = [self.annotated(argument) for argument in arguments if not isinstance(argument, cst.Ellipsis)]
             joined = None
             for part in parts[:1] if last == "Generator" else parts:
@@ -1257,6 +1257,11 @@ _SIMPLE_TYPES: dict[str, Value] = {
     "dict": Value(Kind.CONTAINER, Confidence.LIKELY, qual="dict"),
     "set": Value(Kind.CONTAINER, Confidence.LIKELY, qual="set"),
 }
+
+
+_SEQUENCES = frozenset(
+    "list List Sequence Iterable Iterator Generator tuple Tuple set Set Collection deque".split()
+)
 
 
 def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:

@@ -25,8 +25,9 @@ _DECODES: Final = frozenset(
 )
 # Calls whose result is their argument in another form.
 _PASSES: Final = frozenset(
-    """int float bool complex list tuple set str round abs max min sum next iter reversed sorted enumerate zip map filter
-    numpy.array numpy.asarray numpy.squeeze numpy.stack numpy.concatenate numpy.clip numpy.int64 numpy.float32""".split()
+    """abs bool complex enumerate filter float int iter list map max min next reversed round set sorted str sum tuple
+    zip numpy.array numpy.asarray numpy.clip numpy.concatenate numpy.float32 numpy.int64 numpy.squeeze
+    numpy.stack""".split()
 )
 _FAR: Final = 200  # expressions followed before the search is given up
 

@@ -10,7 +10,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, often
 from torchlint.semantics import contexts
 from torchlint.semantics.contexts import Context, Hot, Iterates, Scope
-from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
+from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import DEVICE, Gate, Kind, Value
 
@@ -43,6 +43,9 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     confidence = model.device_confidence(value, context, by_method=by_method)
     if confidence is None:
         return None
+    hot = model.hot(context)
+    if hot is not None and not hot.trains and measures(model, context):
+        return None  # the wait that closes the interval of a benchmark
     return at_rate(model, context, confidence, evident=value.kind is Kind.TENSOR or bool(value.device & DEVICE))
 
 
@@ -83,3 +86,23 @@ def _has_step_loop(function: FunctionInfo) -> bool:
         for effect in function.effects
         for loop in effect.context.enclosing_loops()
     )
+
+
+def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()) -> bool:
+    """Whether the wait belongs to a measurement: a clock is read as often as it waits, here or in every caller."""
+    owner = model.function_of(context)
+    loop = context.enclosing(Scope.LOOP)
+    inside = loop if loop is not None and loop.owner is context.owner else None
+    for effect in owner.effects:
+        if (effect.kind is EffectKind.CLOCK or (effect.callee is not None and _reads_clock(effect.callee))) and (
+            inside is None or effect.context.inside(inside)
+        ):
+            return True
+    if inside is not None or not owner.callers or id(owner) in _seen:
+        return False
+    seen = _seen | {id(owner)}
+    return all(measures(model, caller.context, seen) for caller in owner.callers)
+
+
+def _reads_clock(function: FunctionInfo) -> bool:
+    return any(effect.kind is EffectKind.CLOCK for effect in function.effects)

@@ -11,9 +11,8 @@ from torchlint.findings import Applicability, Confidence
 from torchlint.knowledge import names as known
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.sync._waits import measures
 from torchlint.semantics import sites
-from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import HOST, Kind
 
@@ -37,7 +36,7 @@ class SyncExplicit(Rule):
         else:
             return
         hot = model.hot(site.context)
-        if hot is None or _measures(model, site.context, frozenset()) or _awaits_copy(model, site):
+        if hot is None or measures(model, site.context) or _awaits_copy(model, site):
             return
         fix = None
         if isinstance(site.statement, cst.Expr) and site.statement.value is site.node:
@@ -51,26 +50,6 @@ class SyncExplicit(Rule):
             because(hot),
             fix,
         )
-
-
-def _measures(model: Model, context: Context, seen: frozenset[int]) -> bool:
-    """Whether the wait belongs to a measurement: a clock is read as often as it waits, here or in every caller."""
-    owner = model.function_of(context)
-    loop = context.enclosing(Scope.LOOP)
-    inside = loop if loop is not None and loop.owner is context.owner else None
-    for effect in owner.effects:
-        if (effect.kind is EffectKind.CLOCK or (effect.callee is not None and _reads_clock(effect.callee))) and (
-            inside is None or effect.context.inside(inside)
-        ):
-            return True
-    if inside is not None or not owner.callers or id(owner) in seen:
-        return False
-    seen = seen | {id(owner)}
-    return all(_measures(model, caller.context, seen) for caller in owner.callers)
-
-
-def _reads_clock(function: FunctionInfo) -> bool:
-    return any(effect.kind is EffectKind.CLOCK for effect in function.effects)
 
 
 def _awaits_copy(model: Model, site: sites.Call) -> bool:
