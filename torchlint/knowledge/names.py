@@ -145,6 +145,14 @@ TENSOR_ATTRIBUTES: Final[dict[str, str]] = {
     "indices": "same",
 }
 
+# Methods and functions whose result shares its memory with the operand.
+VIEWS: Final = frozenset(
+    """as_strided chunk detach diagonal expand expand_as movedim moveaxis narrow permute ravel select split squeeze swapaxes
+    swapdims t tensor_split transpose unbind unflatten unfold unsqueeze view view_as""".split()
+)
+# Those that share it where no copy is needed.
+PERHAPS_VIEWS: Final = frozenset("contiguous flatten reshape reshape_as to type".split())
+
 # Methods of a tensor that give something else than one tensor.
 TENSOR_METHOD_RESULTS: Final[dict[str, str]] = {
     **dict.fromkeys("size".split(), "shape"),
@@ -231,12 +239,21 @@ STEP_METHODS: Final[dict[str, frozenset[str]]] = {
 }
 """By the last part of a base class's name: these bases come from packages that are not read."""
 
+# Methods that their framework calls with autograd off.
+NO_GRAD_METHODS: Final[dict[str, frozenset[str]]] = {
+    "LightningModule": frozenset("validation_step test_step predict_step validation_step_end".split()),
+    "Trainer": frozenset("prediction_step evaluation_loop".split()),
+    "Metric": frozenset("update compute".split()),
+    "Callback": frozenset("on_validation_batch_start on_validation_batch_end on_test_batch_end on_train_batch_end".split()),
+    "Dataset": frozenset("__getitem__ __iter__".split()),
+}
+
 SETUP_METHODS: Final = frozenset(
     """__init__ __new__ __post_init__ __init_subclass__ __del__ __repr__ __str__ setup build configure_optimizers prepare_data
     setup_model setup_data train_dataloader val_dataloader test_dataloader state_dict load_state_dict save load
     save_pretrained from_pretrained load_weights save_checkpoint load_checkpoint reset_parameters init_weights
     _init_weights initialize_weights export export_onnx to_onnx extra_repr __getstate__ __setstate__ __reduce__
-    _load_from_state_dict _save_to_state_dict register configure_model on_fit_start on_fit_end on_train_start
+    _load_from_state_dict _save_to_state_dict _apply register configure_model on_fit_start on_fit_end on_train_start
     on_train_end on_train_epoch_start on_train_epoch_end on_validation_epoch_end on_test_epoch_end
     on_validation_epoch_start on_save_checkpoint on_load_checkpoint""".split()
 )

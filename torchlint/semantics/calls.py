@@ -55,7 +55,7 @@ class CallReader(ExpressionReader):
         super().__init__(model)
         self.instances: dict[ClassInfo, Value] = {}
 
-    def called(self, info: FunctionInfo, node: cst.CSTNode) -> None:
+    def called(self, info: FunctionInfo, node: cst.CSTNode, part: str = "") -> None:
         raise NotImplementedError
 
     def define_lambda(self, node: cst.Lambda) -> FunctionInfo:
@@ -158,7 +158,7 @@ class CallReader(ExpressionReader):
         """A function of this file: pass the arguments on, and take its summary."""
         site.target = info
         values = self.bind_arguments(info, bound, site)
-        self.called(info, site.node)
+        self.called(info, site.node, "created" if info.is_context_manager else "")
         if info.is_context_manager:
             return Value(Kind.OBJECT, qual="context manager", fn=info)
         returns = info.returns
@@ -342,6 +342,10 @@ class CallReader(ExpressionReader):
             role = Role.SETUP  # runs once, then its result is kept
         if info.role is not Role.WORKER and info.role is not Role.HOOK:
             info.role = role
+        for base in cls.base_names if cls is not None else ():
+            last = base.rsplit(".", 1)[-1]
+            if any(last.endswith(suffix) and name in methods for suffix, methods in known.NO_GRAD_METHODS.items()):
+                info.no_grad = True
 
     def role_of(self, info: FunctionInfo, cls: ClassInfo | None, name: str) -> Role:
         if self.model.is_test_file or (name.startswith("test") and (name[4:5] in ("_", "") and self.model.uses_tests)):
@@ -377,7 +381,11 @@ class CallReader(ExpressionReader):
             called = self.eval_quietly(call.func)
             qual = called.qual or ""
             if called.fn is not None:
-                return function
+                return function  # a factory of decorators: what it gives is not known
+        elif decorator.fn is not None and decorator.fn.parameters:
+            # A decorator of this file: its wrapper calls this very function.
+            self.pass_value(decorator.fn.parameters[0], node, function, {})
+            return function
         if qual in ("torch.no_grad", "torch.inference_mode"):
             info.no_grad = not (call is not None and call.args and self.eval_quietly(call.args[0].value).const is False)
         elif qual == "torch.set_grad_enabled" and call is not None and call.args:
@@ -528,7 +536,8 @@ class CallReader(ExpressionReader):
         unique = self.unique_method(site)
         if unique is not None:
             return self.call_own(unique, self.instance_of(unique.cls) if unique.cls is not None else None, site)
-        if site.method is None or function.bound is not None and function.bound.kind in (Kind.OBJECT, Kind.MODULE):
+        holder = function.bound if function.bound is not None else site.receiver
+        if site.method is None or (holder is not None and (holder.cls is not None or holder.kind is Kind.MODULE)):
             # A parameter, an attribute or the result of an expression is called.
             if function.device & DEVICE and site.arguments or any(v.conf >= Confidence.LIKELY for v in tensors):
                 return self.call_module(function.but(kind=Kind.UNKNOWN), site)
@@ -544,15 +553,10 @@ class CallReader(ExpressionReader):
                 Kind.BATCH, conf, device=(base.device | (site.receiver.device if site.receiver else 0)) or ANYWHERE,
                 graph=base.graph | MAYBE if base.graph != DETACHED or not self.grad_is_off() else DETACHED, origins=(site.node,), deps=base.deps,
             )  # fmt: skip
-        if site.method is None and site.arguments:
-            self.effect(EffectKind.FORWARD, site.node, function) if self._runs_like_module(site) else None
         device = function.device or ANYWHERE
         if site.receiver is not None and site.receiver.device and site.receiver.kind is Kind.UNKNOWN:
             device = site.receiver.device
         return Value(Kind.UNKNOWN, device=device, graph=MAYBE, origins=(site.node,), deps=function.deps)
-
-    def _runs_like_module(self, site: sites.Call) -> bool:
-        return site.function.kind is Kind.UNKNOWN and bool(site.function.device & DEVICE)
 
     def unique_method(self, site: sites.Call) -> FunctionInfo | None:
         """The one method of that name in the file, for a receiver of unknown kind."""
@@ -608,8 +612,12 @@ class CallReader(ExpressionReader):
         if kind is Kind.SCALER:
             return self.scaler_method(method, site)
         if kind is Kind.EVENT:
-            if method in ("synchronize", "wait"):
+            if method in ("synchronize", "query"):
                 self.effect(EffectKind.WAIT, site.node, receiver)
+            elif method == "record":
+                self.effect(EffectKind.RECORD, site.node, receiver)
+            elif method == "elapsed_time":
+                self.effect(EffectKind.ELAPSED, site.node, receiver)
             return NUMBER
         if kind is Kind.STREAM:
             if method == "synchronize":
@@ -678,12 +686,20 @@ class CallReader(ExpressionReader):
         if receiver.kind is Kind.BATCH and method not in known.TENSOR_ONLY_METHODS and method not in known.REDUCTIONS:
             result.kind = Kind.BATCH
         result.rank = self.result_rank(method, receiver, arguments, 0)
-        if method in _SAME_RANK:
-            result.pinned = receiver.pinned
+        if receiver.kind is not Kind.BATCH or method in known.TENSOR_ONLY_METHODS:
+            result.pinned = self.pinned_after(method, receiver, result)
         if method.endswith("_") and not method.endswith("__"):
             result.ident = receiver.ident
         self.launch(result, node)
         return self.tupled(method, arguments, result, 0)
+
+    def pinned_after(self, name: str, operand: Value, result: Value) -> bool | None:
+        """Whether the result of an operation on the host lies in pinned memory: computing allocates ordinary memory."""
+        if name in known.VIEWS or (name.endswith("_") and not name.endswith("__")):
+            return operand.pinned
+        if name in known.PERHAPS_VIEWS or name in known.CAST_METHODS:
+            return None if operand.pinned else operand.pinned
+        return False if result.on_host else None
 
     def tupled(self, name: str, arguments: Arguments, result: Value, first: int) -> Value:
         """The tuple of tensors that some functions give."""
@@ -766,7 +782,7 @@ class CallReader(ExpressionReader):
             device = DEVICE
             self.model.accelerated = True
         elif method == "pin_memory":
-            device, pinned = HOST, True
+            device, pinned = HOST, True  # whatever it was before: pinned memory is the host's
         elif method == "type":
             for argument in site.arguments:
                 dtype = argument.value.dtype
@@ -786,6 +802,11 @@ class CallReader(ExpressionReader):
                     dtype = argument.value.dtype
         if device == HOST and not receiver.on_host and method != "pin_memory" and blocking:
             self._host_read(receiver, node)
+        if device == HOST and method != "pin_memory":
+            if receiver.on_host:
+                pinned = receiver.pinned if dtype == receiver.dtype or not receiver.pinned else None
+            elif receiver.device == DEVICE or not blocking:
+                pinned = not blocking  # what `.to("cpu", non_blocking=True)` makes is pinned
         graph = receiver.graph
         return receiver.but(
             device=device, dtype=dtype, conf=conf, pinned=pinned, graph=graph, origins=(node,), ident=None,
@@ -952,6 +973,8 @@ class CallReader(ExpressionReader):
         stored = argument.value if value is None else value
         self.grow(container, stored.but(ident=None, deps=0) if stored.ident is not None or stored.deps else stored, key)
         self.note_stored_parameter(stored)
+        if site.receiver_node is not None:
+            self.note_flow(site.receiver_node, self.names_in_sum(argument.node))
         if self.recording:
             name = dotted(site.receiver_node) if site.receiver_node is not None else None
             if name is None and isinstance(site.receiver_node, cst.Subscript):
@@ -1009,9 +1032,10 @@ class CallReader(ExpressionReader):
             return NONE
         tensors = [a.value for a in site.arguments if a.value.is_tensor]
         if qual.startswith("torch.distributions."):
-            self.launch(self.tensor(site.node, [receiver]), site.node)
-            graph = DETACHED if method == "sample" else MAYBE
-            return Value(Kind.TENSOR, Confidence.LIKELY, device=ANYWHERE, graph=graph, origins=(site.node,))
+            result = self.tensor(site.node, [receiver.but(kind=Kind.UNKNOWN), *tensors], Confidence.LIKELY)
+            if method == "sample":
+                result.graph = DETACHED
+            return self.launch(result, site.node)
         if tensors:
             self.effect(EffectKind.LAUNCH, site.node, receiver)
             base = self.tensor(site.node, tensors)
@@ -1072,6 +1096,8 @@ class CallReader(ExpressionReader):
         if method in ("append", "extend", "add", "insert", "update", "put", "push", "appendleft"):
             for argument in site.arguments[-1:]:
                 self.note_stored_parameter(argument.value)
+                if site.receiver_node is not None:
+                    self.note_flow(site.receiver_node, self.names_in_sum(argument.node))
                 if self.recording:
                     name = dotted(site.receiver_node) if site.receiver_node is not None else None
                     self.sites.stores.append(
@@ -1097,8 +1123,14 @@ class CallReader(ExpressionReader):
         if method == "step" and not site.arguments and self._looks_like_optimizer(site):
             self.effect(EffectKind.OPTIMIZER_STEP, node, receiver)
             return UNKNOWN
-        if method == "synchronize":
+        if method in ("synchronize", "query"):
             self.effect(EffectKind.WAIT, node, receiver)
+            return UNKNOWN
+        if method == "elapsed_time":
+            self.effect(EffectKind.ELAPSED, node, receiver)
+            return NUMBER
+        if method == "record":
+            self.effect(EffectKind.RECORD, node, receiver)
             return UNKNOWN
         if method == "item" or method == "tolist":
             number = NUMBER.but(origins=(node,))
@@ -1165,6 +1197,9 @@ class CallReader(ExpressionReader):
                     holder.cls.roots.add(attribute)
 
     def names_in_sum(self, node: cst.BaseExpression) -> set[str]:
+        raise NotImplementedError
+
+    def note_flow(self, target: cst.BaseExpression, sources: set[str]) -> None:
         raise NotImplementedError
 
     def in_place(self, site: sites.Call) -> None:
@@ -1366,6 +1401,7 @@ class CallReader(ExpressionReader):
             result.device = device
         if last in known.GRAPH_FREE:
             result.graph = DETACHED
+        result.pinned = self.pinned_after(last, first, result)
         if last in known.LOSSES and prefix == "torch.nn.functional":
             reduction = site.argument(None, "reduction")
             if reduction is None or reduction.value.const != "none":
@@ -1435,11 +1471,16 @@ class CallReader(ExpressionReader):
         out = site.argument(None, "out")
         if not device:
             device = self.default_device()
-        if name in ("arange", "linspace", "zeros", "ones", "full", "empty") and device == HOST:
-            pass
+        pinned: bool | None = None
+        if pin is not None:
+            pinned = pin.value.const if isinstance(pin.value.const, bool) else None
+        elif name in ("as_tensor", "asarray") and data.is_tensor:
+            pinned = data.pinned
+        elif device == HOST and not site.opaque_arguments and (name not in ("as_tensor", "asarray") or data.kind is not Kind.UNKNOWN):
+            pinned = False
         result = Value(
             Kind.TENSOR, Confidence.SURE, device=device, graph=graph, dtype=dtype, rank=rank, shape=shape,
-            pinned=True if pin is not None and pin.value.const is True else None, origins=(site.node,),
+            pinned=pinned, origins=(site.node,),
         )  # fmt: skip
         if out is not None:
             return out.value
@@ -1487,7 +1528,12 @@ class CallReader(ExpressionReader):
             if "lr_scheduler" in qual:
                 return Value(Kind.OBJECT, qual=qual)
             return Value(Kind.OPTIMIZER, Confidence.SURE, qual=qual, origins=(node,))
+        if qual in ("torch.utils.data.Subset", "torch.utils.data.dataset.Subset") and site.arguments:
+            return site.arguments[0].value.but(ident=None)
         made = self.instance_of_external(qual)
+        if qual.startswith("torch.distributions."):
+            drawn = self.tensor(node, [a.value for a in site.arguments])
+            return Value(Kind.OBJECT, device=drawn.device, graph=drawn.graph, qual=qual, origins=(node,))
         if made.kind is Kind.UNKNOWN:
             made = Value(Kind.OBJECT, qual=qual)
         if made.kind is Kind.TENSOR:  # torch.Tensor(n), torch.LongTensor([...]): on the host
@@ -1520,7 +1566,9 @@ class CallReader(ExpressionReader):
             pinned = pin.const if isinstance(pin.const, bool) else None
         elif "**" not in options and not site.opaque_arguments:
             pinned = False
-        batch = Value(Kind.BATCH, Confidence.LIKELY, device=HOST, graph=DETACHED, pinned=pinned, qual="batch")
+        batch = Value(
+            Kind.BATCH, Confidence.LIKELY, device=HOST, graph=DETACHED, pinned=pinned, qual="batch", loaders=(site.node,)
+        )  # fmt: skip
         return Value(Kind.LOADER, Confidence.SURE, device=HOST, pinned=pinned, items=options, elem=batch, qual=qual, origins=(site.node,))
 
     def wrapped_iterable(self, site: sites.Call) -> Value:
@@ -1599,7 +1647,7 @@ class CallReader(ExpressionReader):
                 result = enter.returns
                 return manager if result is None else self.instantiate(result, {0: manager}, node)
         if manager.fn is not None and manager.qual == "context manager":
-            self.called(manager.fn, node)
+            self.called(manager.fn, node, "enter")
             returns = manager.fn.returns
             return returns.elem if returns is not None and returns.elem is not None else UNKNOWN
         if manager.kind is Kind.UNKNOWN:
@@ -1612,6 +1660,8 @@ class CallReader(ExpressionReader):
             leave = manager.cls.find_method("__exit__")
             if leave is not None:
                 self.called(leave, statement)
+        elif manager.fn is not None and manager.qual == "context manager":
+            self.called(manager.fn, statement, "exit")
 
 
 def _sure(operands: list[Value]) -> bool:
@@ -2003,6 +2053,9 @@ _TORCH_CALLS: dict[str, Callable[[CallReader, sites.Call], Value]] = {
     "torch.compile": _compile,
     "torch.set_grad_enabled": _no_grad_globally,
     "torch.set_default_device": _set_default_device,
+    "torch.utils.data.random_split": lambda reader, site: Value(
+        Kind.CONTAINER, qual="list", elem=site.arguments[0].value if site.arguments else Value(Kind.DATASET), origins=(site.node,)
+    ),
     **dict.fromkeys(
         ("torch.cat", "torch.concat", "torch.concatenate", "torch.stack", "torch.hstack", "torch.vstack", "torch.dstack", "torch.block_diag"), _cat
     ),

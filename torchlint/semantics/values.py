@@ -98,6 +98,7 @@ class Value:
         "ident",
         "items",
         "kind",
+        "loaders",
         "optional",
         "origins",
         "pinned",
@@ -129,6 +130,7 @@ class Value:
         ident: int | None = None,
         gates: tuple[Gate, Gate] | None = None,
         optional: bool = False,
+        loaders: tuple[cst.CSTNode, ...] = (),
     ) -> None:
         self.kind = kind
         self.conf = conf
@@ -150,6 +152,7 @@ class Value:
         self.ident = ident
         self.gates = gates
         self.optional = optional  # may be None as well
+        self.loaders = loaders  # the calls that made the loaders a batch may come from
 
     def but(self, **changes: Any) -> Value:
         """A copy with some fields changed."""
@@ -281,15 +284,16 @@ def join(a: Value, b: Value) -> Value:
         ident=_one(a.ident, b.ident),
         gates=_one(a.gates, b.gates),
         optional=a.optional or b.optional,
+        loaders=_union(a.loaders, b.loaders),
     )
 
 
 def _origins(a: Value, b: Value) -> tuple[cst.CSTNode, ...]:
-    if a.origins == b.origins:
-        return a.origins
-    both = dict.fromkeys(a.origins)
-    both.update(dict.fromkeys(b.origins))
-    return tuple(both)[:8]
+    return _union(a.origins, b.origins)
+
+
+def _union(a: tuple[cst.CSTNode, ...], b: tuple[cst.CSTNode, ...]) -> tuple[cst.CSTNode, ...]:
+    return a if a == b else tuple(dict.fromkeys((*a, *b)))[:8]
 
 
 def _join_kinds(a: Value, b: Value) -> Value:
