@@ -22,7 +22,8 @@ _MATH: Final = tuple(
     f"math.{name}"
     for name in """acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist erf erfc exp
     exp2 expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot isclose isfinite isinf isnan isqrt lcm ldexp lgamma
-    log log10 log1p log2 modf nextafter perm pow prod radians remainder sin sinh sqrt sumprod tan tanh trunc ulp""".split()
+    log log10 log1p log2 modf nextafter perm pow prod radians remainder sin sinh sqrt sumprod tan tanh trunc
+    ulp""".split()
 )
 # Loggers that turn a tensor they are given into a number at once, and the argument that holds it.
 _LOGGERS: Final[dict[str, int]] = {
