@@ -648,6 +648,8 @@ class ExpressionReader:
         if operator in ("is", "is not"):
             return NUMBER
         if operator in ("in", "not in"):
+            if right.kind is Kind.CONTAINER and right.qual == "dict":
+                return NUMBER  # by hash
             searched = right.elem if right.kind is Kind.CONTAINER else right
             if right.kind is Kind.TENSOR:
                 self.truth(node, right, "in")
