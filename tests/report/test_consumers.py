@@ -95,7 +95,7 @@ def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
 class TestGitHub:
     def test_one_command_a_finding_and_none_forged(self, outcome: Outcome) -> None:
         found = commands(text_of("github", outcome))
-        assert [name for name, _, _ in found] == ["notice", "error", "warning", "notice"]
+        assert [name for name, _, _ in found] == ["notice", "warning", "warning", "notice"]
         assert found[1][1]["file"] == 'src/a,b:c%"\\udcff\\n.py'
         assert found[1][1]["line"] == "10"
         assert "%0A::error::" in found[1][2]
@@ -171,3 +171,11 @@ class TestLsp:
         gone = replace(outcome, source=lambda _filename, _cell: ())
         (diagnostic,) = json.loads(text_of("lsp", gone))[0]["diagnostics"]
         assert diagnostic["range"]["start"] == {"line": 8, "character": 24}
+
+
+def test_only_a_file_that_cannot_be_read_is_an_error(make_finding: Callable[..., Finding]) -> None:
+    broken = Outcome(findings=[make_finding(code="TL003", name="unreadable-file", related=())])
+    assert commands(text_of("github", broken))[0][0] == "error"
+    assert json.loads(text_of("gitlab", broken))[0]["severity"] == "critical"
+    assert json.loads(text_of("sarif", broken))["runs"][0]["results"][0]["level"] == "error"
+    assert json.loads(text_of("lsp", broken))[0]["diagnostics"][0]["severity"] == DiagnosticSeverity.Error

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.findings import Finding, Impact
-from torchlint.report.outcome import Outcome, place
+from torchlint.findings import Finding
+from torchlint.report.outcome import Outcome, Severity, place, severity
 from torchlint.report.text import visible
 
 __all__ = ["render"]
 
-_LEVELS = {Impact.HIGH: "error", Impact.MEDIUM: "warning", Impact.LOW: "notice"}
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def render(outcome: Outcome) -> Iterator[str]:
@@ -19,7 +19,7 @@ def render(outcome: Outcome) -> Iterator[str]:
         properties = {"title": f"torchlint ({finding.code})", "file": finding.filename} | _span(finding)
         text = f"{place(finding)}: {finding.code} {finding.message}"
         written = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
-        yield f"::{_LEVELS[finding.impact]} {written}::{_data(text)}\n"
+        yield f"::{_LEVELS[severity(finding)]} {written}::{_data(text)}\n"
 
 
 def _span(finding: Finding) -> dict[str, int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from torchlint.findings import Finding, Impact
+from torchlint.findings import Finding
 from torchlint.report.json import dumps
-from torchlint.report.outcome import Outcome, occurrences
+from torchlint.report.outcome import Outcome, Severity, occurrences, severity
 from torchlint.report.text import visible
 
 __all__ = ["render"]
 
-_SEVERITIES = {Impact.HIGH: "major", Impact.MEDIUM: "minor", Impact.LOW: "info"}
+_SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
 
 def render(outcome: Outcome) -> Iterator[str]:
@@ -28,6 +28,6 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, Any]:
         "description": f"{finding.code} ({finding.name}): {cell}{visible(finding.message)}",
         "check_name": finding.code,
         "fingerprint": fingerprint,
-        "severity": _SEVERITIES[finding.impact],
+        "severity": _SEVERITIES[severity(finding)],
         "location": {"path": finding.filename, "lines": {"begin": begin, "end": end}},
     }

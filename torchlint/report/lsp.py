@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from torchlint.findings import Finding, Impact, Position
+from torchlint.findings import Finding, Position
 from torchlint.report.json import dumps, portable
-from torchlint.report.outcome import Outcome, rule_url
+from torchlint.report.outcome import Outcome, Severity, rule_url, severity
 from torchlint.report.text import utf16_length, visible
 
 __all__ = ["diagnostic", "render"]
 
-_ERROR, _WARNING, _INFORMATION = 1, 2, 3
-_SEVERITIES = {Impact.HIGH: _WARNING, Impact.MEDIUM: _WARNING, Impact.LOW: _INFORMATION}
+# DiagnosticSeverity of the protocol; a note is information.
+_SEVERITIES = {Severity.ERROR: 1, Severity.WARNING: 2, Severity.NOTE: 3}
 
 
 def render(outcome: Outcome) -> Iterator[str]:
@@ -55,7 +55,7 @@ def diagnostic(
     ]
     found: dict[str, Any] = {
         "range": _range(finding.start, finding.end, lines, units),
-        "severity": _ERROR if finding.code == "TL003" else _SEVERITIES[finding.impact],
+        "severity": _SEVERITIES[severity(finding)],
         "code": finding.code,
         "codeDescription": {"href": rule_url(finding)},
         "source": "torchlint",

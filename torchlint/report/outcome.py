@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -10,10 +11,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from torchlint.findings import Applicability, Finding, Fix, Position
+from torchlint.findings import Applicability, Finding, Fix, Impact, Position
 from torchlint.report.text import PLAIN, Style, visible
 
-__all__ = ["Outcome", "finding_as_dict", "fix_mark", "no_source", "occurrences", "place", "rule_url", "uri"]
+__all__ = [
+    "Outcome",
+    "Severity",
+    "finding_as_dict",
+    "fix_mark",
+    "no_source",
+    "occurrences",
+    "place",
+    "rule_url",
+    "severity",
+    "uri",
+]
 
 # Where the rules' pages are published.
 _RULE_URL = "https://torchlint.readthedocs.io/rules/{code}-{name}/"
@@ -91,6 +103,21 @@ def _fix(fix: Fix) -> dict[str, Any]:
             for edit in fix.edits
         ],
     }
+
+
+class Severity(enum.Enum):
+    """How loudly other programs are told."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+def severity(finding: Finding) -> Severity:
+    """A file that cannot be read is an error; what only costs time or memory never is."""
+    if finding.code == "TL003":
+        return Severity.ERROR
+    return Severity.NOTE if finding.impact is Impact.LOW else Severity.WARNING
 
 
 def occurrences(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:

@@ -8,15 +8,14 @@ from typing import Any
 
 from torchlint import __version__
 from torchlint.engine.selection import rules_by_code
-from torchlint.findings import Applicability, Confidence, Finding, Fix, Impact, Position
+from torchlint.findings import Applicability, Confidence, Finding, Fix, Position
 from torchlint.report.json import dumps
-from torchlint.report.outcome import Outcome, occurrences, rule_url, uri
+from torchlint.report.outcome import Outcome, occurrences, rule_url, severity, uri
 from torchlint.report.text import shown, visible
 from torchlint.rules import pages
 
 __all__ = ["render"]
 
-_LEVELS = {Impact.HIGH: "error", Impact.MEDIUM: "warning", Impact.LOW: "note"}
 _RANKS = {Confidence.SURE: 90.0, Confidence.LIKELY: 60.0, Confidence.POSSIBLE: 30.0}
 
 
@@ -75,7 +74,7 @@ def _result(finding: Finding, fingerprint: str, index: dict[str, int], outcome: 
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index[finding.code],
-        "level": _LEVELS[finding.impact],
+        "level": severity(finding).value,
         "rank": _RANKS[finding.confidence],
         "message": {"text": visible(message)},
         "locations": [here],
