@@ -91,7 +91,7 @@ class ExpressionReader:
         raise NotImplementedError
 
     def effect(
-        self, kind: EffectKind, node: cst.CSTNode, value: Value | None = None, callee: FunctionInfo | None = None
+        self, kind: EffectKind, node: cst.CSTNode, value: Value | None = None, callee: FunctionInfo | None = None, part: str = ""
     ) -> None:
         raise NotImplementedError
 
@@ -142,8 +142,9 @@ class ExpressionReader:
         name = identifier(node.value)
         value = self.lookup(name)
         if value is not None:
-            if self.recording and len(value.origins) == 1:
-                self.model.uses.setdefault(value.origins[0], []).append(node)
+            if self.recording:
+                for origin in value.origins:
+                    self.model.uses.setdefault(origin, []).append(node)
             return value
         if name == "None":
             return NONE
@@ -164,13 +165,15 @@ class ExpressionReader:
                 if held is not None and self.lookup(base_name) is not None:
                     if self.recording:
                         self.eval(node.value)
-                        if len(held.origins) == 1:
-                            self.model.uses.setdefault(held.origins[0], []).append(node)
+                        for origin in held.origins:
+                            self.model.uses.setdefault(origin, []).append(node)
                     return held
         base = self.eval(node.value)
         value = self.attribute_of(base, attr, node)
-        if self.recording and len(value.origins) == 1 and value.origins[0] is not node:
-            self.model.uses.setdefault(value.origins[0], []).append(node)
+        if self.recording:
+            for origin in value.origins:
+                if origin is not node:
+                    self.model.uses.setdefault(origin, []).append(node)
         return value
 
     def note_use(self, node: cst.Attribute, attr: str) -> None:
@@ -1002,6 +1005,7 @@ class ExpressionReader:
         if len(indices) > 1 and base.conf is Confidence.POSSIBLE:
             result.conf = Confidence.LIKELY
         result.pinned = base.pinned
+        result.loaders = base.loaders
         if base.kind is Kind.BATCH and result.conf < Confidence.LIKELY:
             result.conf = base.conf
         return result

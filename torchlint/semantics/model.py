@@ -9,7 +9,7 @@ from torchlint.semantics import contexts
 from torchlint.semantics.contexts import Context, Hot
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
 from torchlint.semantics.names import children, dotted
-from torchlint.semantics.sites import Sites
+from torchlint.semantics.sites import Call, Sites
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, UNKNOWN, Kind, Value
 
 __all__ = ["Context", "Hot", "Model", "dotted"]
@@ -23,7 +23,7 @@ class Model:
         self.path = path
         self.root = FunctionInfo(module, "<module>", "<module>", None, None, None)
         self.values: dict[cst.CSTNode, Value] = {}
-        # Where a value made by a node is read again, by that node.
+        # Where a value that a node made, on one way at least, is read again by its name.
         self.uses: dict[cst.CSTNode, list[cst.BaseExpression]] = {}
         self.augmented: dict[cst.CSTNode, Value] = {}  # the result of an augmented assignment
         self.functions: dict[cst.CSTNode, FunctionInfo] = {}
@@ -34,6 +34,7 @@ class Model:
         self.accelerated = False  # the file shows a sign of an accelerator
         self.default_device = HOST
         self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._calls: dict[cst.CSTNode, Call] = {}
         name = path.replace("\\", "/").rsplit("/", 1)[-1]
         self.is_test_file = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
@@ -59,6 +60,12 @@ class Model:
     def made_by(self, node: cst.BaseExpression) -> cst.CSTNode | None:
         """The node that made the value of an expression, through names: where it was computed."""
         return self.value(node).origin
+
+    def call(self, node: cst.CSTNode) -> Call | None:
+        """The site of a call."""
+        if not self._calls:
+            self._calls = {site.node: site for site in self.sites.calls}
+        return self._calls.get(node)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node around a node. The first question walks the whole file: ask only where there is something to report."""
