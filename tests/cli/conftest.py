@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.cli.app import run
-from torchlint.cli.lint import Linted
+from torchlint.engine.run import RunResult
 from torchlint.engine.settings import Configuration
 from torchlint.findings import Confidence, Finding, Impact, Position
 
@@ -83,16 +83,16 @@ class Linter:
     asked: list[tuple[Path, ...]] = field(default_factory=list)
     configuration: Configuration | None = None
 
-    def __call__(self, paths: Sequence[Path], configuration: Configuration, **_how: object) -> Linted:
+    def __call__(self, paths: Sequence[Path], configuration: Configuration, **_how: object) -> RunResult:
         self.asked.append(tuple(paths))
         self.configuration = configuration
-        return Linted(
-            findings=self.findings,
+        return RunResult(
+            findings=list(self.findings),
             files=list(self.lines),
             errors=self.errors,
             suppressed=self.suppressed,
             interrupted=self.interrupted,
-            source=lambda filename, _cell: self.lines.get(filename, ()),
+            sources={name: "\n".join(lines).encode() for name, lines in self.lines.items()},
         )
 
 

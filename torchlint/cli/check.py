@@ -12,7 +12,7 @@ import click
 
 from torchlint.cli import console, options
 from torchlint.cli.files import write_atomically
-from torchlint.cli.lint import Linted, lint
+from torchlint.cli.lint import files, lint
 from torchlint.cli.status import EXIT_ERROR, EXIT_FINDINGS, EXIT_INTERRUPTED, EXIT_OK
 from torchlint.engine import evidence
 from torchlint.engine.baseline import Baseline
@@ -25,6 +25,7 @@ from torchlint.report.formats import FORMATS, Format
 from torchlint.report.outcome import Outcome
 
 if TYPE_CHECKING:
+    from torchlint.engine.run import RunResult
     from torchlint.engine.settings import Configuration, Settings
     from torchlint.findings import Finding
 
@@ -54,8 +55,7 @@ def check(paths: tuple[Path, ...], **given: Any) -> int:
         console.write(_settings_text(run.settings))
         return EXIT_OK
     if given["show_files"]:
-        console.write(f"{console.visible(str(path))}\n" for path in run.files())
-        return EXIT_OK
+        return _show_files(paths, run.configuration)
     return run.once()
 
 
@@ -119,7 +119,7 @@ class _Run:
         found = any(map(self._fails, outcome.findings)) and not self.given["exit_zero"]
         return EXIT_FINDINGS if found else EXIT_OK
 
-    def _excused(self, linted: Linted) -> Linted:
+    def _excused(self, linted: RunResult) -> RunResult:
         """The findings that neither the baseline nor unchanged lines excuse, with their evidence."""
         findings, suppressed = linted.findings, linted.suppressed
         settings = self.settings
@@ -181,6 +181,14 @@ def _round(paths: Sequence[Path], given: Mapping[str, Any]) -> None:
         console.error(str(error))
     except click.ClickException as error:
         console.error(error.format_message())
+
+
+def _show_files(paths: Sequence[Path], configuration: Configuration) -> int:
+    found, problems = files(paths, configuration)
+    console.write(f"{console.visible(name)}\n" for name in found)
+    for problem in problems:
+        console.error(problem)
+    return EXIT_ERROR if problems else EXIT_OK
 
 
 def _settings_text(settings: Settings) -> Iterator[str]:

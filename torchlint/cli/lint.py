@@ -3,53 +3,42 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from torchlint.cli.progress import ProgressBar
+from torchlint.engine.errors import short
 
 if TYPE_CHECKING:
+    from torchlint.engine.run import RunResult
     from torchlint.engine.settings import Configuration
-    from torchlint.findings import Finding
 
-__all__ = ["Linted", "lint"]
-
-
-@dataclass(frozen=True, slots=True)
-class Linted:
-    """What linting gave."""
-
-    findings: list[Finding]
-    files: Sequence[str]  # the names, as in findings, of the files that were linted
-    errors: Sequence[str]  # one line each: what went wrong that is no finding
-    suppressed: int
-    interrupted: bool
-    source: Callable[[str, int | None], Sequence[str]]  # the lines of a file or of one of its cells
+__all__ = ["files", "lint"]
 
 
 def lint(
     paths: Sequence[Path], configuration: Configuration, *, quiet: bool = False, name: str | None = None
-) -> Linted:
+) -> RunResult:
     """Lint `paths`; of `-` alone, standard input under the name `name`."""
     from torchlint.engine import run as engine
 
-    settings = configuration.for_folder(configuration.cwd)
     stdin = None
     if Path("-") in paths:
         if len(paths) > 1:
             raise click.UsageError("'-' reads standard input and goes with no other path")
         stdin = sys.stdin.buffer.read()
     with ProgressBar(enabled=not quiet) as progress:
-        result = engine.check(paths, settings, stdin=stdin, stdin_filename=name, progress=progress)
-    return Linted(
-        findings=list(result.findings),
-        files=result.files,
-        errors=result.errors,
-        suppressed=result.suppressed,
-        interrupted=result.interrupted,
-        source=result.source,
-    )
+        return engine.check(paths, configuration, stdin=stdin, stdin_filename=name, progress=progress)
+
+
+def files(paths: Sequence[Path], configuration: Configuration) -> tuple[list[str], list[str]]:
+    """The files below `paths` that would be linted, and one line for each place that cannot be looked at."""
+    from torchlint.engine import run as engine
+
+    found = [(short(one.path), one.problem) for one in engine.files(paths, configuration)]
+    return [name for name, problem in found if not problem], [
+        f"{name}: {problem}" for name, problem in found if problem
+    ]

@@ -113,8 +113,8 @@ def expand(selector: str) -> frozenset[str]:
 def _lookup(selector: str) -> tuple[int, frozenset[str]]:
     found = _selectors().get(selector)
     if found is None:
-        # A prefix with half a number is right, but nobody meant it.
-        meant = [name for name in _selectors() if not (len(name) == 4 and name.startswith("TL"))]
+        # Who mistyped a number meant a rule, not all those with its first digits.
+        meant = [name for name in _selectors() if not (name.startswith("TL") and len(selector) > len(name) < 5)]
         raise UnknownSelectorError(f"no rule is called {selector!r}{nearest(selector, meant)}")
     return found
 

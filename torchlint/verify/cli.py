@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,9 +15,6 @@ from torchlint.cli.files import write_atomically
 from torchlint.cli.status import EXIT_ERROR, EXIT_FINDINGS, EXIT_INTERRUPTED, EXIT_OK
 from torchlint.verify import evidence, supervise
 from torchlint.verify.plan import Choices
-
-if TYPE_CHECKING:
-    from torchlint.cli.lint import Linted
 
 __all__ = ["verify"]
 
