@@ -277,7 +277,7 @@ def _hot(context: Context, seen: frozenset[int]) -> Hot | None:
             if what is not Iterates.GROUPS and (link.loop.count is None or link.loop.count > 4):
                 rate = _finer(rate, what)
         elif link.scope is Scope.BRANCH:
-            if link.gate in (Gate.RARE, Gate.DEBUG):
+            if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not _accumulates(link)):
                 return None
         elif link.scope is Scope.HANDLER:
             return None
@@ -299,6 +299,14 @@ def _hot(context: Context, seen: frozenset[int]) -> Hot | None:
         trains=trains,
         interface=trains or (owner is not None and owner.role in HOT_ROLES),
         loop=step_loop.node,
+    )
+
+
+def _accumulates(gate: Context) -> bool:
+    """Whether a gate is that of gradient accumulation: the optimizer's step is behind it, so its body is the step."""
+    owner = gate.owner
+    return owner is not None and any(
+        effect.kind is EffectKind.OPTIMIZER_STEP and effect.context.inside(gate) for effect in owner.effects
     )
 
 
