@@ -1,0 +1,41 @@
+"""Checking what one rule finds in a piece of source."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from torchlint.findings import Confidence
+from torchlint.rules.base import Report
+from torchlint.rules.registry import all_rules, run
+from torchlint.semantics.build import build_model
+
+_MARK = re.compile(r"#\s*(?P<codes>TL\d{3}(?:,\s*TL\d{3})*)\s*$")
+
+
+def reports(source: str, code: str) -> list[tuple[int, Report]]:
+    """What the rule reports, by row, in the order of rows."""
+    wrapper = MetadataWrapper(cst.parse_module(textwrap.dedent(source)), unsafe_skip_copy=True)
+    positions = wrapper.resolve(PositionProvider)
+    rules = [rule for rule in all_rules() if rule.code == code]
+    assert rules, f"no rule {code}"
+    found = run(build_model(wrapper.module), rules)
+    return sorted(((positions[report.node].start.line, report) for _, report in found), key=lambda pair: pair[0])
+
+
+def check(source: str, code: str, *, possible: bool = False) -> None:
+    """Assert that the rule fires on exactly the lines whose comment names it, as `# TL101`.
+
+    Reports that are only `possible` do not count; with `possible` they are what is asked for, and all others are wrong.
+    """
+    lines = textwrap.dedent(source).splitlines()
+    marks = ((row, _MARK.search(line)) for row, line in enumerate(lines, start=1))
+    wanted = {row for row, mark in marks if mark is not None and code in re.split(r",\s*", mark["codes"])}
+    found = reports(source, code)
+    if possible:
+        assert all(report.confidence is Confidence.POSSIBLE for _, report in found)
+    got = {row for row, report in found if possible or report.confidence > Confidence.POSSIBLE}
+    assert got == wanted, f"{code}: extra {sorted(got - wanted)}, missing {sorted(wanted - got)}"
