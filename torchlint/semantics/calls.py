@@ -688,6 +688,7 @@ class CallReader(ExpressionReader):
         result.rank = self.result_rank(method, receiver, arguments, 0)
         if receiver.kind is not Kind.BATCH or method in known.TENSOR_ONLY_METHODS:
             result.pinned = self.pinned_after(method, receiver, result)
+        result.loaders = receiver.loaders
         if method.endswith("_") and not method.endswith("__"):
             result.ident = receiver.ident
         self.launch(result, node)

@@ -1,0 +1,1 @@
+"""Rules about computing in a slow mode."""

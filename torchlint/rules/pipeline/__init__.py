@@ -1,0 +1,1 @@
+"""Rules about input that does not arrive in time."""

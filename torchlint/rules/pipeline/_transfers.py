@@ -1,0 +1,97 @@
+"""Copies between host and device, as a call asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Applicability, Confidence
+from torchlint.rules.base import NodeEdit, NodeFix
+from torchlint.semantics import sites
+from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
+
+CALLS: Final = (".to", ".cuda", ".xpu", ".npu", ".copy_")
+WORDS: Final = ("to", "cuda", "xpu", "npu", "copy_")
+_TO_DEVICE: Final = frozenset(("cuda", "xpu", "npu"))
+_EMPTY = cst.Module([])
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """One copy. `goes_to` is a set of places as bits, `non_blocking` None where the call does not tell."""
+
+    site: sites.Call
+    source: Value
+    goes_to: int
+    non_blocking: bool | None
+
+
+def transfer_of(site: sites.Call) -> Transfer | None:
+    """The copy that a call of `.to`, `.cuda` or `.copy_` makes; None where it moves no tensor."""
+    receiver = site.receiver
+    if receiver is None or site.target is not None or receiver.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+        return None
+    if site.method == "copy_":
+        source = site.argument(0, "src")
+        if source is None or receiver.kind is Kind.UNKNOWN:
+            return None
+        return Transfer(site, source.value, receiver.device, _non_blocking(site))
+    if site.method in _TO_DEVICE:
+        return Transfer(site, receiver, DEVICE, _non_blocking(site))
+    if site.method == "to" and _names_a_place(site):
+        return Transfer(site, receiver, site.result.device, _non_blocking(site))
+    return None
+
+
+def _names_a_place(site: sites.Call) -> bool:
+    """Whether `.to(...)` is told a device; with a dtype alone it is a conversion."""
+    named = site.argument(0, "device")
+    if named is None:
+        return site.argument(None, "other") is not None
+    if named.value.kind in (Kind.DTYPE, Kind.NONE, Kind.TENSOR):
+        return named.value.kind is Kind.TENSOR and bool(named.value.device & DEVICE)
+    return not (isinstance(named.node, cst.Attribute) and named.node.attr.value == "dtype")
+
+
+def _non_blocking(site: sites.Call) -> bool | None:
+    named = site.argument(None, "non_blocking")
+    if named is not None:
+        return named.value.const if isinstance(named.value.const, bool) else None
+    positional = [a for a in site.arguments if a.name is None and not a.star]
+    for argument in positional[1:]:
+        if argument.value.const is True:
+            return True
+    return None if site.opaque_arguments else False
+
+
+def reaches_device(transfer: Transfer) -> Confidence | None:
+    """How sure it is that the copy goes from the host to a device; None where it does not.
+
+    Where the place is a parameter or an attribute, it is `likely` a device: a batch is not moved to stay where it is.
+    """
+    if transfer.goes_to == HOST or not transfer.source.device & (HOST | ANYWHERE):
+        return None
+    known = transfer.goes_to == DEVICE and transfer.source.on_host
+    return transfer.source.conf if known else min(transfer.source.conf, Confidence.LIKELY)
+
+
+def with_flag(site: sites.Call) -> NodeFix | None:
+    """The repair that adds `non_blocking=True` to a copy."""
+    flag = "non_blocking=True"
+    named = site.argument(None, "non_blocking")
+    message = f"Add `{flag}`"
+    if named is not None:
+        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(named.node, "True"),))
+    if site.node.args:
+        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(site.node.args[-1].value, f", {flag}", "after"),))
+    text = _EMPTY.code_for_node(site.node.func)
+    if "\n" in text:
+        return None
+    return NodeFix(Applicability.UNSAFE, message, (NodeEdit(site.node, f"{text}({flag})"),))
+
+
+def loaders_of(value: Value) -> tuple[tuple[str, cst.CSTNode], ...]:
+    """The loaders that a batch may come from, as a report relates them."""
+    return tuple(("the batch comes from this loader", node) for node in value.loaders)

@@ -1,0 +1,94 @@
+"""TL502: a loader feeds a device from memory that is not pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.pipeline import _loaders as loaders
+from torchlint.rules.pipeline import _transfers as transfers
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import DEVICE, Kind
+
+Feeds = dict[cst.CSTNode, tuple[Confidence, cst.CSTNode]]
+
+
+class LoaderWithoutPinnedMemory(Rule):
+    code = "TL502"
+    name = "loader-without-pinned-memory"
+    bottleneck = "pipeline"
+    summary = "A DataLoader feeds a CUDA device and does not pin its batches"
+    fix_availability = FixAvailability.SOMETIMES
+    words = loaders.WORDS
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        unpinned = [site for site in loaders.loader_calls(model) if site.result.pinned is False]
+        feeds = _feeds(model) if unpinned else {}
+        for site in unpinned:
+            if site.node not in feeds:
+                continue
+            confidence, copy = feeds[site.node]
+            yield Report(
+                site.node,
+                f"{quote(site.node)} leaves its batches in ordinary memory, from which a copy to the device is staged by "
+                "the host and cannot run beside computation",
+                "set `pin_memory=True`, and copy with `non_blocking=True`",
+                confidence,
+                Impact.MEDIUM,
+                (("its batches go to the device here", copy),),
+                _pin(site),
+            )
+
+
+def _feeds(model: Model) -> Feeds:
+    """The calls that make loaders whose batches go to a device, how sure that is, and where they go."""
+    found: Feeds = {}
+
+    def take(nodes: tuple[cst.CSTNode, ...], confidence: Confidence, place: cst.CSTNode) -> None:
+        for node in nodes:
+            if node not in found or found[node][0] < confidence:
+                found[node] = (confidence, place)
+
+    for site in model.sites.calls:
+        transfer = transfers.transfer_of(site)
+        if transfer is not None and transfer.source.loaders:
+            if transfers.reaches_device(transfer) is not None:
+                take(transfer.source.loaders, Confidence.LIKELY, site.node)
+            continue
+        if site.result.qual == "prepared" and site.result.kind is Kind.LOADER:
+            take(site.result.origins, Confidence.LIKELY, site.node)
+        for argument in site.arguments:
+            value = argument.value
+            if value.kind is Kind.LOADER and site.callee is None and site.target is None:
+                # Handed to a trainer that is not read: it moves the batches, to wherever it trains.
+                take(value.origins, Confidence.LIKELY if model.accelerated else Confidence.POSSIBLE, site.node)
+            elif value.loaders and _trains_on_device(site, model):
+                take(value.loaders, Confidence.LIKELY, site.node)
+    for function in model.functions.values():
+        for node, value, _ in function.return_sites:
+            if value.kind is Kind.LOADER:
+                take(value.origins, Confidence.POSSIBLE, node)
+    return found
+
+
+def _trains_on_device(site: sites.Call, model: Model) -> bool:
+    """Whether a step on a device hands its batch to something that is not read, which must move it then."""
+    if site.target is not None or site.callee is not None and site.callee.startswith(("torch.", "numpy.")):
+        return False
+    hot = model.hot(site.context)
+    return hot is not None and hot.trains and (model.accelerated or bool(site.function.device & DEVICE))
+
+
+def _pin(site: sites.Call) -> NodeFix | None:
+    named = site.argument(7, "pin_memory")
+    message = "Add `pin_memory=True`"
+    if named is not None:
+        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(named.node, "True"),))
+    if not site.node.args:
+        return None
+    return NodeFix(Applicability.UNSAFE, message, (NodeEdit(site.node.args[-1].value, ", pin_memory=True", "after"),))

@@ -1,0 +1,54 @@
+"""TL504: a copy from ordinary memory is asked not to block, which it cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Final
+
+from torchlint.findings import Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.pipeline import _transfers as transfers
+from torchlint.rules.sync._waits import at_rate
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Value
+
+_SMALL: Final = 4096  # elements that the driver's staging buffer takes without holding the host for long
+
+
+class NonBlockingUnpinned(Rule):
+    code = "TL504"
+    name = "non-blocking-unpinned"
+    bottleneck = "pipeline"
+    summary = "A copy from memory that is not pinned is asked not to block"
+    calls = transfers.CALLS
+    words = ("non_blocking",)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        transfer = transfers.transfer_of(site)
+        if transfer is None or not transfer.non_blocking or transfer.source.pinned is not False:
+            return
+        confidence = transfers.reaches_device(transfer)
+        if confidence is None or contexts.in_worker(site.context):
+            return
+        copied = at_rate(model, site.context, confidence)
+        if copied is None:
+            return
+        source = transfer.source
+        yield Report(
+            site.node,
+            f"{quote(site.node)} copies from memory that is not pinned, so the driver stages it first and the host is "
+            f"held for that {copied.often}, whatever `non_blocking` says",
+            "pin the memory once, outside the loop" if not source.loaders else "give the loader `pin_memory=True`",
+            copied.confidence,
+            copied.impact if _is_small(source) else max(copied.impact, Impact.MEDIUM),
+            (*copied.related, *transfers.loaders_of(source)),
+        )
+
+
+def _is_small(value: Value) -> bool:
+    if value.rank == 0:
+        return True
+    return value.shape is not None and all(n is not None for n in value.shape) and prod(n or 0 for n in value.shape) <= _SMALL
