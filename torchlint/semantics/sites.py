@@ -147,9 +147,9 @@ class Loop:
 
 @dataclass(slots=True, eq=False)
 class Binary:
-    """An operator with two operands; comparisons too ("==", "<", ...)."""
+    """An operator with two operands; comparisons ("==", "<", ...) and augmented assignments too."""
 
-    node: cst.BaseExpression
+    node: cst.BaseExpression | cst.AugAssign
     operator: str  # "+", "-", "*", "/", "@", "%", "**", "<", ...
     left_node: cst.BaseExpression
     right_node: cst.BaseExpression

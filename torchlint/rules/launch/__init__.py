@@ -1,0 +1,1 @@
+"""Rules about code whose time goes into launching many small kernels."""

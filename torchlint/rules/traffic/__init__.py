@@ -1,0 +1,1 @@
+"""Rules about code that moves more bytes through device memory than its result needs."""

@@ -1,0 +1,304 @@
+"""A small matcher for chains of tensor operations, whatever they are spelled like and wherever they stand.
+
+An `Operation` is a call, operator, module call, index or attribute under the name that torch has for it. `reach` follows
+a value back to the operations that made it, through names, statements, helper functions and branches; `consumers`
+follows it on to the operations that read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import libcst as cst
+
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import children
+from torchlint.semantics.values import Kind, Value
+
+_OPERATORS: Final[dict[type[cst.CSTNode], str]] = {
+    cst.Add: "add",
+    cst.AddAssign: "add",
+    cst.Subtract: "sub",
+    cst.SubtractAssign: "sub",
+    cst.Multiply: "mul",
+    cst.MultiplyAssign: "mul",
+    cst.Divide: "div",
+    cst.DivideAssign: "div",
+    cst.MatrixMultiply: "matmul",
+    cst.MatrixMultiplyAssign: "matmul",
+    cst.Power: "pow",
+    cst.PowerAssign: "pow",
+}
+_ALIASES: Final[dict[str, str]] = {
+    "mm": "matmul",
+    "bmm": "matmul",
+    "multiply": "mul",
+    "divide": "div",
+    "true_divide": "div",
+    "subtract": "sub",
+    "negative": "neg",
+    "swapaxes": "transpose",
+    "swapdims": "transpose",
+    "t": "transpose",
+    "adjoint": "transpose",
+    "clip": "clamp",
+    "clamp_min": "clamp",
+    "clamp_max": "clamp",
+    "expit": "sigmoid",
+    "feature_dropout": "dropout",
+    "alpha_dropout": "dropout",
+    "select": "index",
+    "narrow": "index",
+}
+_MODULES: Final[dict[str, str]] = {
+    "Softmax": "softmax",
+    "Softmax2d": "softmax",
+    "LogSoftmax": "log_softmax",
+    "Sigmoid": "sigmoid",
+    "Tanh": "tanh",
+    "Dropout": "dropout",
+    "Dropout1d": "dropout",
+    "Dropout2d": "dropout",
+    "Identity": "identity",
+    "Flatten": "flatten",
+    "Unflatten": "unflatten",
+}
+_ATTRIBUTES: Final[dict[str, str]] = {"T": "transpose", "mT": "transpose", "H": "transpose", "mH": "transpose", "data": "detach"}
+_NAMESPACES: Final = frozenset("torch torch.nn.functional torch.Tensor torch.special torch.linalg einops".split())
+
+# Operations whose result holds the same numbers, in another dtype, place, or graph.
+CASTS: Final = frozenset(
+    "to float half bfloat16 double type type_as contiguous clone detach identity cuda cpu requires_grad nan_to_num".split()
+)
+# Operations whose result holds the same numbers in another arrangement.
+SHAPES: Final = frozenset(
+    """view view_as reshape reshape_as flatten unflatten permute transpose squeeze unsqueeze expand expand_as movedim
+    rearrange repeat""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A tensor operation: its name as torch has it, without a trailing underscore, and its operands in order.
+
+    A method's receiver is the first operand. `node` is the expression, or the statement of an augmented assignment.
+    """
+
+    name: str
+    node: cst.CSTNode
+    operands: tuple[cst.BaseExpression, ...]
+    call: sites.Call | None = None
+    written: str = ""  # the name before aliases: "clamp_min"
+
+    def argument(self, position: int, *names: str) -> cst.BaseExpression | None:
+        """The operand at a position, or of one of the keywords."""
+        if self.call is not None:
+            for argument in self.call.arguments:
+                if argument.name is not None and argument.name in names:
+                    return argument.node
+        return self.operands[position] if position < len(self.operands) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Operations that made a value. `certain`: they did on every way to it."""
+
+    operations: tuple[Operation, ...]
+    certain: bool
+
+
+def operation(model: Model, node: cst.CSTNode) -> Operation | None:
+    """The tensor operation that a node is, or None."""
+    if isinstance(node, cst.BinaryOperation):
+        name = _OPERATORS.get(type(node.operator))
+        return Operation(name, node, (node.left, node.right)) if name is not None else None
+    if isinstance(node, cst.AugAssign):
+        name = _OPERATORS.get(type(node.operator))
+        return Operation(name, node, (node.target, node.value)) if name is not None else None
+    if isinstance(node, cst.UnaryOperation):
+        return Operation("neg", node, (node.expression,)) if isinstance(node.operator, cst.Minus) else None
+    if isinstance(node, cst.Subscript):
+        return Operation("index", node, (node.value,))
+    if isinstance(node, cst.Attribute):
+        name = _ATTRIBUTES.get(node.attr.value)
+        return Operation(name, node, (node.value,)) if name is not None else None
+    site = model.call(node) if isinstance(node, cst.Call) else None
+    return called(site) if site is not None else None
+
+
+def called(site: sites.Call) -> Operation | None:
+    """The tensor operation that a call is, or None."""
+    operands = tuple(argument.node for argument in site.arguments if argument.name is None and not argument.star)
+    if site.target is not None:
+        return None
+    if site.function.kind is Kind.MODULE:
+        name = module_operation(site.function)
+        return Operation(name, site.node, operands, site, name) if name is not None else None
+    written: str | None = None
+    namespace, _, last = (site.callee or "").rpartition(".")
+    if namespace in _NAMESPACES:
+        written = last
+        if namespace == "torch.Tensor" and site.receiver_node is not None and site.receiver is not None and site.receiver.is_tensor:
+            operands = (site.receiver_node, *operands)
+    elif site.method is not None and site.receiver is not None and site.receiver.kind in (Kind.UNKNOWN, Kind.TENSOR):
+        assert site.receiver_node is not None
+        written = site.method
+        operands = (site.receiver_node, *operands)
+    if written is None:
+        return None
+    if written.endswith("_") and not written.endswith("__"):
+        written = written[:-1]
+    name = _ALIASES.get(written, written)
+    if name == "einsum":
+        operands = tuple(node for node in operands if not isinstance(node, (cst.SimpleString, cst.ConcatenatedString)))
+    elif name in ("baddbmm", "addmm"):
+        operands = operands[1:]
+    return Operation(name, site.node, operands, site, written)
+
+
+def module_operation(module: Value) -> str | None:
+    """The operation that ends what a module of `torch.nn` does: "softmax" of a Softmax, and of a Sequential that ends in one."""
+    namespace, _, last = (module.qual or "").rpartition(".")
+    if namespace != "torch.nn" or module.cls is not None:
+        return None
+    if last == "Sequential" and module.items:
+        end = module.items.get(len(module.items) - 1)
+        return module_operation(end) if end is not None else None
+    return _MODULES.get(last)
+
+
+def made_by(model: Model, expression: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+    """The nodes that made the value of an expression, through names and helper functions."""
+    value = model.augmented[expression] if isinstance(expression, cst.AugAssign) else model.value(expression)
+    return value.origins or (expression,)
+
+
+def reach(
+    model: Model,
+    expression: cst.CSTNode,
+    wanted: Callable[[Operation], bool],
+    passes: Callable[[Operation], tuple[cst.BaseExpression, ...]],
+) -> Reached | None:
+    """Follow a value back to the operations that are `wanted`, through those that `passes` gives operands of.
+
+    An operation with several operands to pass leads where any of them does; a value that several nodes may have made
+    leads there for certain where all of them do.
+    """
+    found: list[Operation] = []
+    seen: dict[cst.CSTNode, bool | None] = {}
+
+    def follow(node: cst.CSTNode) -> bool | None:
+        """True: on every way; False: on some; None: on none."""
+        if node in seen:
+            return seen[node]
+        seen[node] = None  # a loop leads where its other ways do
+        made = operation(model, node)
+        if made is None:
+            return None
+        if wanted(made):
+            found.append(made)
+            answer: bool | None = True
+        else:
+            answer = None
+            for operand in passes(made):
+                one = ways(operand)
+                answer = one if answer is None else answer or bool(one)
+        seen[node] = answer
+        return answer
+
+    def ways(operand: cst.CSTNode) -> bool | None:
+        answers = [follow(origin) for origin in made_by(model, operand)]
+        if all(answers):
+            return True
+        return None if all(answer is None for answer in answers) else False
+
+    certain = ways(expression)
+    return Reached(tuple(found), certain) if certain is not None else None
+
+
+def first_operand(*groups: frozenset[str]) -> Callable[[Operation], tuple[cst.BaseExpression, ...]]:
+    """A `passes` for `reach`: the first operand of the operations named."""
+
+    def passes(made: Operation) -> tuple[cst.BaseExpression, ...]:
+        return made.operands[:1] if any(made.name in group for group in groups) else ()
+
+    return passes
+
+
+def alike(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
+    """Whether two expressions are written alike and read the same values."""
+    if one is other:
+        return True
+    if not one.deep_equals(other):
+        return False
+    pairs: list[tuple[cst.CSTNode, cst.CSTNode]] = [(one, other)]
+    while pairs:
+        mine, its = pairs.pop()
+        if isinstance(mine, cst.Name):
+            here, there = model.value(mine), model.value(its)
+            if here is not there and (here.origins != there.origins or here.ident != there.ident):
+                return False
+        pairs += zip(children(mine), children(its))
+    return True
+
+
+# Attributes and methods that tell of a tensor without reading its numbers.
+_NEUTRAL: Final = frozenset("shape device dtype ndim is_cuda size dim numel element_size stride is_contiguous".split())
+
+
+def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
+    """The operations that read the value a node makes; None for a use that is none: stored, returned to outside, compared."""
+    todo: list[cst.CSTNode] = [node, *model.uses.get(node, ())]
+    seen: set[cst.CSTNode] = set()
+    while todo:
+        reading = todo.pop()
+        if reading in seen:
+            continue
+        seen.add(reading)
+        around = model.parent(reading)
+        if isinstance(around, cst.Arg):
+            around = model.parent(around)
+        if isinstance(around, (cst.Assign, cst.AnnAssign)):
+            if isinstance(around, cst.Assign) and any(not isinstance(t.target, (cst.Name, cst.Tuple)) for t in around.targets):
+                yield None  # kept in an attribute or a container
+        elif isinstance(around, cst.NamedExpr):
+            todo.append(around)
+        elif isinstance(around, cst.IfExp) and reading is not around.test:
+            todo.append(around)
+        elif isinstance(around, cst.Attribute) and around.value is reading:
+            if around.attr.value in _NEUTRAL:
+                continue
+            call = model.parent(around)
+            yield operation(model, call if isinstance(call, cst.Call) and call.func is around else around)
+        elif isinstance(around, cst.Return):
+            callers = _callers(model, around)
+            if not callers:
+                yield None
+            todo.extend(callers)
+            for caller in callers:
+                todo.extend(model.uses.get(caller, ()))
+        elif isinstance(around, cst.Call):
+            site = model.call(around)
+            made = operation(model, around)
+            if site is not None and site.target is not None:
+                # A helper of this file reads it by the name of a parameter; an unused one does not read it.
+                continue
+            yield made
+        elif isinstance(around, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)):
+            yield operation(model, around)
+        elif isinstance(around, cst.AugAssign):
+            yield operation(model, around)
+        elif isinstance(around, (cst.Del, cst.Expr)) or around is None:
+            continue
+        else:
+            yield None
+
+
+def _callers(model: Model, statement: cst.Return) -> list[cst.CSTNode]:
+    node: cst.CSTNode | None = statement
+    while node is not None and node not in model.functions:
+        node = model.parent(node)
+    return [caller.node for caller in model.functions[node].callers] if node is not None else []

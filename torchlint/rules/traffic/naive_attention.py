@@ -1,0 +1,128 @@
+"""TL302: attention is written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.traffic._patterns import CASTS, SHAPES, Operation, called, consumers, reach
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.functions import ClassInfo, FunctionInfo
+from torchlint.semantics.model import Model
+
+_FUSED: Final = frozenset(
+    """scaled_dot_product_attention flash_attn_func flash_attn_varlen_func flash_attn_qkvpacked_func
+    flash_attn_varlen_qkvpacked_func flash_attn_kvpacked_func flash_attn_with_kvcache memory_efficient_attention
+    flex_attention flash_attention _flash_attention_forward""".split()
+)
+# What may stand between the product and the softmax: scale, mask and bias, in any order.
+_FIRST: Final = CASTS | SHAPES | frozenset("masked_fill dropout clamp div index".split())
+_EITHER: Final = frozenset("mul add sub where maximum".split())
+# What may stand between the softmax and the second product.
+_AFTER: Final = CASTS | SHAPES | frozenset("dropout masked_fill index".split())
+_DEPTH: Final = 8
+
+
+class NaiveAttention(Rule):
+    code = "TL302"
+    name = "naive-attention"
+    bottleneck = "memory-traffic"
+    summary = "Attention is written out: `softmax(q @ k.transpose(-2, -1) * scale) @ v`"
+    torch = "2.0"
+    calls = ("torch.softmax", "torch.nn.functional.softmax", "torch.special.softmax", ".softmax", "torch.nn.Softmax")
+    words = ("softmax", "Softmax")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        softmax = called(site)
+        if softmax is None or softmax.name != "softmax" or not softmax.operands or contexts.in_test(site.context):
+            return
+        scores = reach(model, softmax.operands[0], _is_product, _before)
+        if scores is None or not _only_multiplies(model, site.node):
+            return
+        owner = model.function_of(site.context)
+        if _has_fused_branch(model, owner):
+            return
+        product = scores.operations[0]
+        yield Report(
+            site.node,
+            f"{quote(site.node)} stores the attention weights of {quote(product.node)}, a matrix of query length by key "
+            "length that is written and read again at every step up to the product with the values",
+            "call `torch.nn.functional.scaled_dot_product_attention`, which never stores that matrix; masks go to "
+            "`attn_mask` or `is_causal`, another scale to `scale`, dropout to `dropout_p`",
+            Confidence.LIKELY if scores.certain and not _with_parameter(model, scores.operations) else Confidence.POSSIBLE,
+            Impact.HIGH,
+            (("the scores", product.node),),
+        )
+
+
+def _is_product(step: Operation) -> bool:
+    return step.name in ("matmul", "baddbmm", "einsum") and len(step.operands) == 2
+
+
+def _before(step: Operation) -> tuple[cst.BaseExpression, ...]:
+    if step.name in _FIRST:
+        return step.operands[:1]
+    return step.operands if step.name in _EITHER else ()
+
+
+def _with_parameter(model: Model, products: tuple[Operation, ...]) -> bool:
+    """Whether what is multiplied is a parameter itself: a router or a memory, not queries and keys."""
+    return any(model.value(operand).qual == "torch.nn.Parameter" for made in products for operand in made.operands)
+
+
+def _only_multiplies(model: Model, softmax: cst.CSTNode) -> bool:
+    """Whether the weights are multiplied with values and used for nothing else."""
+    todo: list[cst.CSTNode] = [softmax]
+    seen: set[cst.CSTNode] = set()
+    multiplied = False
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        for step in consumers(model, node):
+            if step is None:
+                return False
+            if step.node in seen:
+                continue
+            if _is_product(step):
+                multiplied = True
+            elif step.name in _AFTER:
+                todo.append(step.node)
+            else:
+                return False
+    return multiplied
+
+
+def _has_fused_branch(model: Model, owner: FunctionInfo) -> bool:
+    """Whether the code is the plain side of a dispatch: its function, class, family or callers have the fused call as well."""
+    functions: set[FunctionInfo] = set()
+    todo = [(owner, 0)]
+    while todo:
+        function, depth = todo.pop()
+        if function in functions or depth > _DEPTH or function is model.root:
+            continue
+        functions.add(function)
+        if function.cls is not None:
+            todo += [(method, depth + 1) for cls in _family(model, function.cls) for method in cls.methods.values()]
+        if function.parent is not None:
+            todo.append((function.parent, depth + 1))
+        todo += [(caller.context.owner, depth + 1) for caller in function.callers if caller.context.owner is not None]
+    return any(
+        _is_fused(site) and site.context.owner in functions
+        for site in model.sites.calls
+    )
+
+
+def _is_fused(site: sites.Call) -> bool:
+    return (site.callee or site.method or "").rpartition(".")[2] in _FUSED
+
+
+def _family(model: Model, cls: ClassInfo) -> list[ClassInfo]:
+    """The class, its ancestors and its descendants in this file."""
+    return [other for other in model.classes.values() if other is cls or other.is_a(cls.qualname) or cls.is_a(other.qualname)]

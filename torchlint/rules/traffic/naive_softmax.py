@@ -1,0 +1,126 @@
+"""TL301: a softmax is written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.traffic._patterns import CASTS, Operation, Reached, alike, called, first_operand, operation, reach
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context
+from torchlint.semantics.model import Model
+
+# What may stand between the exponential's sum and the division: another arrangement, or a number against zero.
+_OF_THE_SUM: Final = CASTS | frozenset("view reshape unsqueeze squeeze expand expand_as index clamp add".split())
+
+
+class NaiveSoftmax(Rule):
+    code = "TL301"
+    name = "naive-softmax"
+    bottleneck = "memory-traffic"
+    summary = "A softmax is written out: `exp(x) / exp(x).sum(...)`"
+    calls = ("torch.div", "torch.divide", "torch.true_divide", ".div", ".div_", ".divide", "torch.nn.functional.normalize", "torch.mul", ".mul", ".mul_")
+    words = ("exp", "exp_")
+
+    def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
+        if site.operator in ("/", "*"):
+            made = operation(model, site.node)
+            if made is not None:
+                yield from self._check(made, site.context, model)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        made = called(site)
+        if made is not None:
+            yield from self._check(made, site.context, model)
+
+    def _check(self, made: Operation, context: Context, model: Model) -> Iterator[Report]:
+        if contexts.in_test(context):
+            return
+        exponential = _softmax(model, made)
+        if exponential is None:
+            return
+        confidence = Confidence.LIKELY if exponential.certain else Confidence.POSSIBLE
+        impact = Impact.MEDIUM
+        if model.compiled(context) is not None:
+            confidence, impact = Confidence.POSSIBLE, Impact.LOW  # the compiler fuses what is written out
+        source = exponential.operations[0]
+        yield Report(
+            made.node,
+            f"{quote(made.node)} completes a softmax of {quote(source.operands[0])}, written out as several kernels "
+            "that each read and write the whole tensor",
+            f"write `torch.softmax({quote(source.operands[0])[1:-1]}, dim=...)`, which reads once, writes once and cannot overflow",
+            confidence,
+            impact,
+            (("the exponential", source.node),),
+        )
+
+
+def _softmax(model: Model, made: Operation) -> Reached | None:
+    """The exponential, where an operation divides it by its own sum."""
+    if made.name == "normalize":
+        order = made.argument(1, "p")
+        if order is None or model.value(order).const not in (1, 1.0) or not made.operands:
+            return None
+        return _exponential(model, made.operands[0])
+    if made.name not in ("div", "mul") or len(made.operands) < 2:
+        return None
+    for above, below in _quotients(model, made):
+        summed = reach(model, below, lambda step: step.name == "sum", first_operand(_OF_THE_SUM))
+        if summed is None:
+            continue
+        for total in summed.operations:
+            if not total.operands:
+                continue
+            over = total.operands[0]
+            exponential = _exponential(model, above)
+            under = _exponential(model, over)
+            if exponential is None or under is None:
+                continue
+            if _same(model, above, over, exponential.operations[0], under.operations[0]):
+                return Reached(exponential.operations, exponential.certain and under.certain and summed.certain)
+    return None
+
+
+def _quotients(model: Model, made: Operation) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
+    """Numerator and denominator, of a division or of a product with a reciprocal."""
+    left, right = made.operands[:2]
+    if made.name == "div":
+        yield left, right
+        return
+    for above, factor in ((left, right), (right, left)):
+        inverse = reach(model, factor, lambda step: _inverts(model, step), first_operand(CASTS))
+        for step in inverse.operations if inverse is not None else ():
+            yield above, step.operands[1] if step.name == "div" else step.operands[0]
+
+
+def _inverts(model: Model, step: Operation) -> bool:
+    if step.name == "reciprocal":
+        return True
+    if len(step.operands) < 2:
+        return False
+    if step.name == "pow":
+        return model.value(step.operands[1]).const == -1
+    return step.name == "div" and model.value(step.operands[0]).const in (1, 1.0)
+
+
+def _exponential(model: Model, expression: cst.BaseExpression) -> Reached | None:
+    return reach(model, expression, lambda step: step.name == "exp" and bool(step.operands), first_operand(CASTS))
+
+
+def _same(model: Model, above: cst.BaseExpression, over: cst.BaseExpression, one: Operation, other: Operation) -> bool:
+    """Whether two expressions are the same exponential: one value, or one formula over the same values."""
+    if one.node is not other.node:
+        return alike(model, one.operands[0], other.operands[0])
+    if any(_calls_helper(model, node) for node in (above, over)):
+        return alike(model, above, over)  # one helper, whose arguments may differ
+    return True
+
+
+def _calls_helper(model: Model, node: cst.BaseExpression) -> bool:
+    site = model.call(node)
+    return site is not None and site.target is not None
