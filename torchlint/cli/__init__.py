@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -18,5 +19,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         print(f"torchlint {__version__}")
         sys.exit(0)
     from torchlint.cli.app import run
+    from torchlint.cli.status import EXIT_INTERRUPTED
 
-    sys.exit(run(given))
+    status = run(given)
+    if status == EXIT_INTERRUPTED:
+        # A thread that is still parsing would bring the interpreter down while it cleans up behind itself.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
