@@ -7,9 +7,10 @@ rule asks: it depends on who calls the function, and on what the loops around do
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.findings import Impact
 from torchlint.semantics.functions import (
@@ -24,6 +25,8 @@ from torchlint.semantics.values import Gate, Kind, Value
 
 if TYPE_CHECKING:
     import libcst as cst
+
+_T = TypeVar("_T")
 
 
 class Scope(enum.Enum):
@@ -79,7 +82,7 @@ class Context:
     negated: bool = False  # the branch runs where the test is false
     manager: Value | None = None  # of a `with`
     flags: frozenset[str] = frozenset()  # of a `with`: "no_grad", "enable_grad", "autocast:bfloat16", "profiler", ...
-    _hot: Hot | None | bool = False
+    _hot: Hot | bool | None = False
 
     def chain(self) -> Iterator[Context]:
         """This context and those around it, up to the module, not crossing into callers."""
@@ -142,64 +145,93 @@ _RATE_IMPACT = {
     Iterates.EPOCHS: Impact.LOW,
     Iterates.GROUPS: Impact.LOW,
 }
-_FINENESS = [Iterates.EPOCHS, Iterates.GROUPS, Iterates.STEPS, Iterates.OTHER, Iterates.LAYERS, Iterates.PARAMETERS, Iterates.ELEMENTS]
+_FINENESS = [
+    Iterates.EPOCHS,
+    Iterates.GROUPS,
+    Iterates.STEPS,
+    Iterates.OTHER,
+    Iterates.LAYERS,
+    Iterates.PARAMETERS,
+    Iterates.ELEMENTS,
+]
 
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
 
 
-def does(function: FunctionInfo, kinds: frozenset[EffectKind], _seen: frozenset[int] = frozenset()) -> bool:
+def remembered(question: Callable[[FunctionInfo], _T], default: _T) -> Callable[[FunctionInfo], _T]:
+    """A question about a function, answered once; within a cycle of calls the default stands for the open answer.
+
+    Without it, a question that follows callers or callees takes a walk for every path through the call graph.
+    """
+
+    @functools.wraps(question)
+    def ask(function: FunctionInfo) -> _T:
+        if question not in function.answers:
+            function.answers[question] = default
+            function.answers[question] = question(function)
+        answer: _T = function.answers[question]
+        return answer
+
+    return ask
+
+
+def _asked(
+    question: Callable[[FunctionInfo, frozenset[EffectKind]], bool],
+) -> Callable[[FunctionInfo, frozenset[EffectKind]], bool]:
+    """The same for a question about a function and kinds of effects."""
+
+    @functools.wraps(question)
+    def ask(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
+        key = (question, kinds)
+        if key not in function.answers:
+            function.answers[key] = False
+            function.answers[key] = question(function, kinds)
+        return bool(function.answers[key])
+
+    return ask
+
+
+@_asked
+def does(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
     """Whether calling the function has one of these effects, itself or through the functions of this file it calls."""
-    if id(function) in _seen:
-        return False
-    seen = _seen | {id(function)}
-    for effect in function.effects:
-        if effect.kind in kinds:
-            return True
-        if effect.callee is not None and does(effect.callee, kinds, seen):
-            return True
-    return False
+    return any(
+        effect.kind in kinds or (effect.callee is not None and does(effect.callee, kinds))
+        for effect in function.effects
+    )
 
 
-def _own_work(
-    loop: Context, kinds: frozenset[EffectKind], _seen: frozenset[int] = frozenset()
-) -> bool:
+def _own_work(loop: Context, kinds: frozenset[EffectKind]) -> bool:
     """Whether the body of a loop, outside the step loops in it, has one of these effects."""
     facts = loop.loop
     assert facts is not None
-    for kind, callee in facts.body_effects:
-        if kind in kinds:
-            return True
-        if callee is not None and id(callee) not in _seen and _function_work(callee, kinds, _seen | {id(callee)}):
-            return True
-    for inner in facts.inner:
-        if iterates(inner) is not Iterates.STEPS and _own_work(inner, kinds, _seen):
-            return True
-    return False
+    return any(
+        kind in kinds or (callee is not None and _function_work(callee, kinds)) for kind, callee in facts.body_effects
+    ) or any(iterates(inner) is not Iterates.STEPS and _own_work(inner, kinds) for inner in facts.inner)
 
 
-def _function_work(function: FunctionInfo, kinds: frozenset[EffectKind], seen: frozenset[int]) -> bool:
+@_asked
+def _function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
     """Whether a call of the function has one of these effects outside step loops of its own."""
     for effect in function.effects:
         if effect.kind not in kinds and effect.callee is None:
             continue
         if any(iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops()):
             continue
-        if effect.kind in kinds:
-            return True
-        callee = effect.callee
-        if callee is not None and id(callee) not in seen and _function_work(callee, kinds, seen | {id(callee)}):
+        if effect.kind in kinds or (effect.callee is not None and _function_work(effect.callee, kinds)):
             return True
     return False
 
 
-def _has_step_loop(function: FunctionInfo, seen: frozenset[int]) -> bool:
+def _has_step_loop_itself(function: FunctionInfo) -> bool:
     for effect in function.effects:
         if any(iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops()):
             return True
-        callee = effect.callee
-        if callee is not None and id(callee) not in seen and _has_step_loop(callee, seen | {id(callee)}):
+        if effect.callee is not None and _has_step_loop(effect.callee):
             return True
     return False
+
+
+_has_step_loop = remembered(_has_step_loop_itself, False)
 
 
 def iterates(loop: Context) -> Iterates:
@@ -227,17 +259,28 @@ def _iterates(loop: Context, facts: LoopFacts) -> Iterates:
     if _own_work(loop, _WORK):
         return Iterates.STEPS
     if any(iterates(inner) is Iterates.STEPS for inner in facts.inner) or any(
-        callee is not None and _has_step_loop(callee, frozenset({id(callee)})) for _, callee in facts.body_effects
+        callee is not None and _has_step_loop(callee) for _, callee in facts.body_effects
     ):
         return Iterates.EPOCHS
     if kind is Kind.TENSOR:
         return Iterates.ELEMENTS
     # A decoding loop counts from the length of its prompt: what it runs tells more than what it iterates.
-    if _own_work(loop, frozenset({EffectKind.FORWARD})) and not _within_step(loop.owner, frozenset()):
+    if _own_work(loop, frozenset({EffectKind.FORWARD})) and not (loop.owner is not None and _within_step(loop.owner)):
         return Iterates.STEPS
     if iterable is not None and "tensor size" in (iterable.qual or ""):
         return Iterates.ELEMENTS
     return Iterates.OTHER
+
+
+def _is_within_step(function: FunctionInfo) -> bool:
+    """Whether a function is part of one step by its interface, itself or through a caller: loops in it are not steps."""
+    if function.role in HOT_ROLES:
+        return True
+    owners = (caller.context.owner for caller in function.callers)
+    return any(owner is not None and _within_step(owner) for owner in owners)
+
+
+_within_step = remembered(_is_within_step, False)
 
 
 def _is_parameter(element: Value | None) -> bool:
@@ -252,7 +295,7 @@ def hot(context: Context) -> Hot | None:
     """Whether code here runs once per step, token, batch or element, and why; None where that is not known."""
     if context._hot is False:
         context._hot = None  # recursion: a cycle of callers makes nothing hot by itself
-        context._hot = _hot(context, frozenset())
+        context._hot = _hot(context)
     return context._hot  # type: ignore[return-value]
 
 
@@ -260,7 +303,7 @@ def _finer(a: Iterates, b: Iterates) -> Iterates:
     return a if _FINENESS.index(a) >= _FINENESS.index(b) else b
 
 
-def _hot(context: Context, seen: frozenset[int]) -> Hot | None:
+def _hot(context: Context) -> Hot | None:
     reasons: list[tuple[str, cst.CSTNode]] = []
     rate = Iterates.STEPS
     step_loop: Context | None = None
@@ -279,14 +322,15 @@ def _hot(context: Context, seen: frozenset[int]) -> Hot | None:
         elif link.scope is Scope.BRANCH:
             if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not _accumulates(link)):
                 return None
-        elif link.scope is Scope.HANDLER:
-            return None
-        elif link.scope is Scope.CLASS or link.scope is Scope.MODULE:
+        elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE):
             return None
         elif link.scope is Scope.FUNCTION:
             function = link.function
             assert function is not None
-            return _hot_function(function, rate, reasons, seen)
+            above = _hot_body(function)
+            if above is None:
+                return None
+            return Hot((*reasons, *above.reasons), _finer(rate, above.rate), above.trains, above.interface, above.loop)
     if step_loop is None:
         return None
     owner = step_loop.owner
@@ -331,42 +375,29 @@ _INTERFACE_REASONS = {
 }
 
 
-def _hot_function(
-    function: FunctionInfo, rate: Iterates, reasons: list[tuple[str, cst.CSTNode]], seen: frozenset[int]
-) -> Hot | None:
+def _is_hot_body(function: FunctionInfo) -> Hot | None:
+    """Whether a function's body is hot: by its interface, or through a caller."""
     if function.role in HOT_ROLES:
-        reasons.append((_INTERFACE_REASONS[function.role].format(function.qualname), function.node))
-        return Hot(
-            tuple(reasons),
-            rate,
-            trains=function.role in (Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD),
-            interface=True,
-            loop=None,
-        )
-    if function.role in COLD_ROLES or id(function) in seen or len(seen) > 24:
+        reason = _INTERFACE_REASONS[function.role].format(function.qualname)
+        trains = function.role in (Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD)
+        return Hot(((reason, function.node),), Iterates.STEPS, trains=trains, interface=True, loop=None)
+    if function.role in COLD_ROLES:
         return None
-    seen = seen | {id(function)}
     best: Hot | None = None
     for caller in function.callers:
-        above = _hot(caller.context, seen)
+        above = hot(caller.context)
         if above is None:
             continue
-        candidate = Hot(
-            (*reasons, (f"`{function.qualname}` is called here", caller.node), *above.reasons),
-            _finer(rate, above.rate),
-            above.trains,
-            above.interface,
-            above.loop,
-        )
-        if best is None or _FINENESS.index(candidate.rate) > _FINENESS.index(best.rate):
-            best = candidate
-    if best is None and not function.callers and all(_function_work(function, frozenset({kind}), seen) for kind in _WORK):
-        reasons.append((f"`{function.qualname}` runs backward and steps an optimizer: each call is a step", function.node))
-        return Hot(tuple(reasons), rate, trains=True, interface=True, loop=None)
-    if best is None and function.method == "" and isinstance(function.parent, FunctionInfo) and function.passed_on:
-        # A closure that is handed on runs where its maker handed it to; not known.
-        return None
+        if best is None or _FINENESS.index(above.rate) > _FINENESS.index(best.rate):
+            reasons = ((f"`{function.qualname}` is called here", caller.node), *above.reasons)
+            best = Hot(reasons, above.rate, above.trains, above.interface, above.loop)
+    if best is None and not function.callers and all(_function_work(function, frozenset({kind})) for kind in _WORK):
+        reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
+        return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
     return best
+
+
+_hot_body = remembered(_is_hot_body, None)
 
 
 def flag(context: Context, wanted: str) -> bool:
@@ -381,7 +412,7 @@ def flag(context: Context, wanted: str) -> bool:
     return False
 
 
-def autograd_off(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
+def autograd_off(context: Context) -> bool:
     """Whether autograd is off here: by a `with`, a decorator, or in every caller that is known."""
     for link in context.chain():
         if link.scope is Scope.WITH:
@@ -390,33 +421,43 @@ def autograd_off(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
             if "no_grad" in link.flags:
                 return True
         elif link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            if function.no_grad or function.role in (Role.OPTIMIZER_STEP, Role.AUTOGRAD):
-                return True
-            if not function.callers or id(function) in _seen:
-                return False
-            seen = _seen | {id(function)}
-            return all(autograd_off(caller.context, seen) for caller in function.callers)
+            assert link.function is not None
+            return _autograd_off(link.function)
     return False
 
 
-def compiled(context: Context, _seen: frozenset[int] = frozenset()) -> FunctionInfo | None:
+def _is_autograd_off(function: FunctionInfo) -> bool:
+    if function.no_grad or function.role in (Role.OPTIMIZER_STEP, Role.AUTOGRAD):
+        return True
+    callers = [caller.context for caller in function.callers if caller.context.owner is not function]
+    return bool(callers) and all(autograd_off(context) for context in callers)
+
+
+_autograd_off = remembered(_is_autograd_off, False)
+
+
+def compiled(context: Context) -> FunctionInfo | None:
     """The compiled function that covers this code, itself or through its callers in this file; None if there is none."""
     owner = context.owner
     while owner is not None:
-        if owner.compiled or (owner.cls is not None and owner.cls.compiled and owner.role is Role.FORWARD):
-            return owner
-        if id(owner) in _seen:
-            return None
-        seen = _seen | {id(owner)}
-        for caller in owner.callers:
-            found = compiled(caller.context, seen)
-            if found is not None:
-                return found
+        found = _compiled(owner)
+        if found is not None:
+            return found
         owner = owner.parent
-        _seen = seen
     return None
+
+
+def _is_compiled(function: FunctionInfo) -> FunctionInfo | None:
+    if function.compiled or (function.cls is not None and function.cls.compiled and function.role is Role.FORWARD):
+        return function
+    for caller in function.callers:
+        found = compiled(caller.context)
+        if found is not None:
+            return found
+    return None
+
+
+_compiled = remembered(_is_compiled, None)
 
 
 def in_test(context: Context) -> bool:
@@ -429,15 +470,21 @@ def in_test(context: Context) -> bool:
     return False
 
 
-def in_worker(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
+def in_worker(context: Context) -> bool:
     """Whether the code runs in a loader worker: a Dataset's methods, a collate function, and what only they call."""
     owner = context.owner
     while owner is not None:
-        if owner.role is Role.WORKER:
+        if _in_worker(owner):
             return True
-        if owner.callers and id(owner) not in _seen:
-            seen = _seen | {id(owner)}
-            if all(in_worker(caller.context, seen) for caller in owner.callers):
-                return True
         owner = owner.parent
     return False
+
+
+def _is_in_worker(function: FunctionInfo) -> bool:
+    if function.role is Role.WORKER:
+        return True
+    callers = [caller.context for caller in function.callers if caller.context.owner is not function]
+    return bool(callers) and all(in_worker(context) for context in callers)
+
+
+_in_worker = remembered(_is_in_worker, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torchlint.semantics.values import Value, join
 
@@ -43,6 +43,8 @@ class EffectKind(enum.Enum):
     ZERO_GRAD = "zero grad"
     FORWARD = "forward"  # calls a module
     CALL = "call"  # calls a function of this file: its effects follow in its own list
+    RECORD = "record"  # records an event
+    ELAPSED = "elapsed"  # reads the time between two events
     YIELD = "yield"  # hands control to whoever iterates, or to the body of a `with`
 
 
@@ -55,6 +57,7 @@ class Effect:
     context: Context
     value: Value | None = None  # what it acts on: the backward's root, the module called, the clock's value
     callee: FunctionInfo | None = None  # with CALL
+    part: str = ""  # with CALL of a generator behind a `with`: "enter" up to its yield, "exit" after it
 
 
 @dataclass(slots=True, eq=False)
@@ -111,6 +114,7 @@ class FunctionInfo:
     roots: set[str] = field(default_factory=set)
     flows: dict[str, set[str]] = field(default_factory=dict)  # a name to the names whose sum or product it is
     returned: set[str] = field(default_factory=set)  # names in its return expressions
+    answers: dict[object, Any] = field(default_factory=dict)  # to questions about it that were asked once
 
     def needs_graph(self, name: str) -> bool:
         """Whether a backward in this function runs through the name: directly, or as a term of what it runs on."""

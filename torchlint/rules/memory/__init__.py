@@ -1,0 +1,1 @@
+"""Rules for programs whose device memory fills."""

@@ -1,0 +1,187 @@
+"""What outlives a step: the questions that the retention rules share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics import contexts
+from torchlint.semantics.contexts import Context, Hot, Iterates
+from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """That something a step makes is kept past the step, and by what."""
+
+    hot: Hot
+    loop: Context | None  # the step loop in the same function, where there is one
+    confidence: Confidence
+
+
+def graph_confidence(value: Value, context: Context, model: Model) -> Confidence | None:
+    """How sure it is that a graph hangs on the value; None where none does."""
+    if value.kind not in (Kind.TENSOR, Kind.BATCH) or not value.graph & (ATTACHED | MAYBE):
+        return None
+    if model.autograd_off(context) or any("maybe_no_grad" in link.flags for link in context.chain()):
+        return None
+    if value.graph & ATTACHED:
+        return min(value.conf, Confidence.LIKELY) if value.kind is Kind.BATCH else value.conf
+    return Confidence.POSSIBLE
+
+
+def kept_past_step(name: str, context: Context, model: Model) -> Retention | None:
+    """Whether what the name holds outlives the step in which code at `context` runs.
+
+    A local name does where no round of the step loop around gives it a new value; an attribute where nothing that runs
+    once per step resets it.
+    """
+    hot = model.hot(context)
+    if hot is None:
+        return None
+    owner = context.owner
+    if owner is not None and owner.role in COLD_ROLES | {Role.HOOK}:
+        return None
+    base = name.split("[", 1)[0]
+    if "." in base:
+        return _kept_attribute(base, context, hot, model)
+    for loop in context.enclosing_loops():
+        if _reset_inside(base, loop, owner, model):
+            return None
+        if contexts.iterates(loop) is Iterates.STEPS:
+            return Retention(hot, loop, Confidence.SURE)
+    if owner is not None and _outlives_its_maker(base, owner, model):
+        return Retention(hot, None, Confidence.LIKELY)
+    return None
+
+
+def _outlives_its_maker(name: str, owner: FunctionInfo, model: Model) -> bool:
+    """Whether a function writes to a name of a scope around it that is not itself made anew on each step."""
+    makers = {model.function_of(assign.context) for assign in model.sites.assigns if assign.name == name}
+    if owner in makers or any(parameter.name == name for parameter in owner.parameters):
+        return False
+    scope = owner.parent
+    while scope is not None and scope not in makers:
+        scope = scope.parent
+    if scope is None:
+        return model.root in makers
+    return scope.body is not None and model.hot(scope.body) is None
+
+
+def _reset_inside(name: str, loop: Context, owner: FunctionInfo | None, model: Model) -> bool:
+    return any(
+        assign.name == name and assign.context.inside(loop) and not _refers_to(assign.value_node, name)
+        for assign in model.sites.assigns
+        if assign.context.owner is owner
+    )
+
+
+def _refers_to(node: cst.BaseExpression | None, name: str) -> bool:
+    """Whether an expression is a sum that the name itself is part of: `a = a + b` resets nothing."""
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, cst.BinaryOperation):
+            todo += [part.left, part.right]
+        elif isinstance(part, cst.Name) and part.value == name:
+            return True
+    return False
+
+
+def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Retention | None:
+    owner = context.owner
+    attribute = name.rsplit(".", 1)[-1]
+    holder = name.split(".", 1)[0]
+    conf = Confidence.LIKELY
+    if holder != "self":
+        # An object of the surrounding function: it must outlive the loop as a local name must.
+        for loop in context.enclosing_loops():
+            if _reset_inside(holder, loop, owner, model):
+                return None
+            if contexts.iterates(loop) is Iterates.STEPS:
+                return Retention(hot, loop, conf)
+    for assign in model.sites.assigns:
+        if assign.name is None or not assign.name.endswith("." + attribute):
+            continue
+        if _refers_to_attribute(assign.value_node, attribute):
+            continue
+        if assign.context.owner is owner and _same_straight_run(assign.context, context):
+            return None  # given a new value on the same run
+        if model.hot(assign.context) is not None:
+            return None
+    for call in model.sites.calls:
+        if call.method in ("clear", "pop", "popleft", "reset") and call.receiver_node is not None:
+            receiver = call.receiver_node
+            if isinstance(receiver, cst.Attribute) and receiver.attr.value == attribute:
+                return None  # emptied somewhere: how often is not known
+    if owner is not None and owner.role is Role.FORWARD:
+        conf = Confidence.POSSIBLE
+    loop = next((link for link in context.enclosing_loops() if contexts.iterates(link) is Iterates.STEPS), None)
+    return Retention(hot, loop, conf)
+
+
+def _refers_to_attribute(node: cst.BaseExpression | None, attribute: str) -> bool:
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, cst.BinaryOperation):
+            todo += [part.left, part.right]
+        elif isinstance(part, cst.Attribute) and part.attr.value == attribute:
+            return True
+    return node is None
+
+
+def _same_straight_run(a: Context, b: Context) -> bool:
+    """Whether code at `a` runs whenever the step that reaches `b` runs: no step loop lies between them."""
+    loops = [loop for loop in b.enclosing_loops() if contexts.iterates(loop) is Iterates.STEPS]
+    return not loops or a.inside(loops[0])
+
+
+def needed_by_backward(name: str, context: Context, model: Model) -> bool:
+    """Whether a backward somewhere in the file runs through what the name holds."""
+    base = name.split("[", 1)[0]
+    owner = model.function_of(context)
+    scope: FunctionInfo | None = owner
+    while scope is not None:
+        if scope.needs_graph(base):
+            return True
+        scope = scope.parent
+    if "." not in base:
+        return False
+    attribute = "." + base.rsplit(".", 1)[-1]
+    for function in (*model.functions.values(), model.root):
+        names = {*function.flows, *function.roots}
+        for sources in function.flows.values():
+            names |= sources
+        if any(known.endswith(attribute) and function.needs_graph(known) for known in names):
+            return True
+    return False
+
+
+def given_to_caller(name: str, context: Context, loop: Context | None, model: Model) -> bool:
+    """Whether a caller gets what the name holds, and may run backward through it.
+
+    Not where the terms' own backward ran in the loop already, and not where the loop goes over a loader: that sums over
+    an epoch, which nobody differentiates.
+    """
+    owner = context.owner
+    base = name.split("[", 1)[0]
+    if owner is None or "." in base:
+        return False
+    returned = base in owner.returned or any(base in owner.flows.get(other, ()) for other in owner.returned)
+    if not returned:
+        return False
+    if loop is not None and loop.loop is not None:
+        iterable = loop.loop.iterable
+        if iterable is not None and iterable.kind is Kind.LOADER:
+            return False
+        if any(kind is EffectKind.BACKWARD for kind, _ in loop.loop.body_effects):
+            return False
+        hot = model.hot(context)
+        if hot is not None and hot.trains:
+            return False
+    return True

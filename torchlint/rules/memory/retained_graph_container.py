@@ -1,0 +1,97 @@
+"""TL602: a container that outlives the step and keeps graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules._wording import because, quote
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.memory._retention import given_to_caller, graph_confidence, kept_past_step, needed_by_backward
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context
+from torchlint.semantics.functions import Role
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import MISSING, Kind, Value
+
+_GROWS = frozenset("append extend insert appendleft add update setitem put push".split())
+
+
+class RetainedGraphContainer(Rule):
+    """Losses, outputs or activations kept with their graph in something that outlives the step."""
+
+    code = "TL602"
+    name = "retained-graph-container"
+    bottleneck = "memory"
+    summary = "A container that outlives the step keeps graphs"
+    fix_availability = FixAvailability.SOMETIMES
+    words = ("append", "extend", "insert", "add", "update", "[", "+=")
+
+    def on_store(self, site: sites.Store, model: Model) -> Iterator[Report]:
+        if site.how not in _GROWS or site.owner_name is None:
+            return
+        if site.how == "setitem" and not _key_varies(site.node, model):
+            return  # the entry is overwritten: one graph stays, not one per step
+        if site.owner is not None and site.owner.kind in (Kind.MODULE, Kind.OPTIMIZER, Kind.TENSOR, Kind.NDARRAY):
+            return
+        if (
+            site.owner is not None
+            and site.owner.kind is not Kind.CONTAINER
+            and site.how in ("update", "add", "put", "push")
+        ):
+            return  # a meter, a queue, a logger: what it keeps is not known
+        yield from self._report(site.node, site.owner_name, site.stored, site.value, site.context, model)
+
+    def on_accumulate(self, site: sites.Accumulate, model: Model) -> Iterator[Report]:
+        if site.before.kind is Kind.CONTAINER and site.added.kind is Kind.CONTAINER and site.added.elem is not None:
+            yield from self._report(site.node, site.target, site.addend, site.added.elem, site.context, model)
+
+    def _report(
+        self, node: cst.CSTNode, owner: str, stored: cst.BaseExpression, value: Value, context: Context, model: Model
+    ) -> Iterator[Report]:
+        if value.kind is Kind.CONTAINER:
+            value = _attached_member(value)
+        graph = graph_confidence(value, context, model)
+        if graph is None or model.is_role(context, Role.HOOK):
+            return
+        kept = kept_past_step(owner, context, model)
+        if kept is None or needed_by_backward(owner, context, model):
+            return
+        confidence = min(graph, kept.confidence)
+        if given_to_caller(owner, context, kept.loop, model):
+            confidence = Confidence.POSSIBLE
+        fix = None
+        if confidence > Confidence.POSSIBLE and isinstance(stored, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
+            if value.kind is Kind.TENSOR:
+                fix = NodeFix(Applicability.SAFE, "Detach what is kept", (NodeEdit(stored, ".detach()", "after"),))
+        yield Report(
+            node,
+            f"`{owner}` outlives the step and keeps {quote(stored)} with its graph, on every step",
+            f"Keep {quote(stored)[:-1]}.detach()`, or run this part under `torch.no_grad()`",
+            confidence,
+            Impact.MEDIUM if kept.hot.trains else Impact.HIGH,
+            because(kept.hot),
+            fix,
+        )
+
+
+def _attached_member(value: Value) -> Value:
+    """The member of a tuple or dictionary on which a graph hangs, or the container's element."""
+    for item in (value.items or {}).values():
+        if item.kind in (Kind.TENSOR, Kind.BATCH) and item.attached:
+            return item
+    return value.elem if value.elem is not None else value
+
+
+def _key_varies(node: cst.CSTNode, model: Model) -> bool:
+    """Whether `container[key] = value` may write to another key on each step."""
+    if not isinstance(node, cst.Assign):
+        return False
+    for target in node.targets:
+        subscript = target.target
+        if isinstance(subscript, cst.Subscript):
+            index = subscript.slice[0].slice
+            if isinstance(index, cst.Index) and model.value(index.value).const is not MISSING:
+                return False
+    return True

@@ -1,0 +1,93 @@
+"""TL601: a running sum that keeps every step's graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules._wording import because, quote
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.memory._retention import (
+    Retention,
+    given_to_caller,
+    graph_confidence,
+    kept_past_step,
+    needed_by_backward,
+)
+from torchlint.semantics import sites
+from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.values import Kind
+
+
+class RetainedGraphSum(Rule):
+    """`total += loss` with the graph attached, and no backward that needs it."""
+
+    code = "TL601"
+    name = "retained-graph-sum"
+    bottleneck = "memory"
+    summary = "A running sum keeps the graph of every step"
+    fix_availability = FixAvailability.SOMETIMES
+    words = ("+=", "-=", "+", "-")
+
+    def on_accumulate(self, site: sites.Accumulate, model: Model) -> Iterator[Report]:
+        if site.before.kind is Kind.CONTAINER or site.added.kind not in (Kind.TENSOR, Kind.BATCH):
+            return
+        graph = graph_confidence(site.added, site.context, model)
+        if graph is None:
+            return
+        kept = kept_past_step(site.target, site.context, model)
+        if kept is None or needed_by_backward(site.target, site.context, model):
+            return
+        confidence = min(graph, kept.confidence)
+        if given_to_caller(site.target, site.context, kept.loop, model):
+            confidence = Confidence.POSSIBLE
+        after_backward = self._after_backward(site, kept, model)
+        held = (
+            "its backward has run, so nodes of the graph stay, not activations"
+            if after_backward
+            else "no backward runs through it, so its activations stay on the device"
+        )
+        yield Report(
+            site.node,
+            f"{quote(site.addend)} keeps its graph in `{site.target}` on every step: {held}",
+            f"Add {quote(site.addend)[:-1]}.detach()` instead"
+            if _is_simple(site.addend)
+            else "Add a detached value instead",
+            confidence,
+            Impact.LOW if after_backward else Impact.HIGH,
+            because(kept.hot),
+            _detach(site.addend) if confidence > Confidence.POSSIBLE else None,
+        )
+
+    def _after_backward(self, site: sites.Accumulate, kept: Retention, model: Model) -> bool:
+        """Whether the added value's own backward runs on the step: then only nodes stay."""
+        name = dotted(site.addend)
+        function = model.function_of(site.context)
+        if name is not None and function.needs_graph(name):
+            return True
+        origins = set(site.added.origins)
+        if any(
+            effect.kind is EffectKind.BACKWARD and effect.value is not None and origins & set(effect.value.origins)
+            for effect in function.effects
+        ):
+            return True
+        # The value arrives from a caller whose step runs a backward on it.
+        return site.added.ident is not None and kept.hot.trains
+
+
+def _is_simple(node: cst.BaseExpression) -> bool:
+    return isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
+
+
+def _detach(node: cst.BaseExpression) -> NodeFix | None:
+    """`x` becomes `x.detach()`, in parentheses where it is an operation."""
+    message = "Detach what is added"
+    if isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
+        return NodeFix(Applicability.SAFE, message, (NodeEdit(node, ".detach()", "after"),))
+    if isinstance(node, cst.BinaryOperation) and not node.lpar:
+        return NodeFix(
+            Applicability.SAFE, message, (NodeEdit(node, "(", "before"), NodeEdit(node, ").detach()", "after"))
+        )
+    return None
