@@ -92,6 +92,8 @@ class CallReader(ExpressionReader):
             self.sites.calls.append(site)
         if function.kind is not Kind.NAMESPACE and method is not None and receiver_node is not None:
             self.in_place(site)
+        if function.fn is None and isinstance(self.statement, cst.Expr) and self.statement.value is node:
+            self.given_away(site)
         return result
 
     def callee_name(self, function: Value, receiver: Value | None, method: str | None) -> str | None:
@@ -1216,6 +1218,13 @@ class CallReader(ExpressionReader):
         elif method.endswith("_") and not method.endswith("__") and receiver.kind is Kind.TENSOR and site.result.kind is Kind.TENSOR:
             if site.result.graph != receiver.graph or method in ("detach_", "requires_grad_"):
                 self.rename(node, site.result)
+
+    def given_away(self, site: sites.Call) -> None:
+        """`batch_to_device(batch, device)`: what is not read may have moved the members of a batch it was given."""
+        if len(site.arguments) > 1:
+            for argument in site.arguments:
+                if argument.value.kind is Kind.BATCH and argument.value.on_host:
+                    self.rename(argument.node, argument.value.but(device=HOST | ANYWHERE, pinned=None))
 
     def rename(self, node: cst.BaseExpression, value: Value) -> None:
         name = dotted(node)

@@ -625,6 +625,10 @@ class Interpreter(CallReader):
         self.statement = node
         value = self.condition(node.test, "if")
         then_gate, else_gate = self.gates_of(node, value)
+        if then_gate is Gate.NONE and _fails(node.body):
+            then_gate = Gate.RARE
+        if else_gate is Gate.NONE and isinstance(node.orelse, cst.Else) and _fails(node.orelse.body):
+            else_gate = Gate.RARE
         before = self.frame.env
         after_test = self.context
         # The branch that is taken.
@@ -1034,6 +1038,14 @@ def names_in_sum(node: cst.BaseExpression) -> set[str]:
                 if isinstance(function, cst.Attribute):
                     todo.append(function.value)
     return names
+
+
+def _fails(body: cst.BaseSuite) -> bool:
+    """Whether a branch ends in an error: what it does before, it does once."""
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Raise)
 
 
 def _only_imports(body: cst.BaseSuite) -> bool:
