@@ -136,6 +136,12 @@ class TestConfiguration:
         assert torchlint("--isolated", "--config=x.toml").status == 2
         assert torchlint("--config=x.toml").err == "error: x.toml: cannot be read: No such file or directory\n"
 
+    def test_verbose_says_what_holds(self, torchlint: Call, linter: Linter, project: Path) -> None:
+        (project / "torchlint.toml").write_text("select = ['TL101', 'TL601']\n")
+        ran = torchlint("-v", "--no-cache")
+        assert ran.err == "configuration: torchlint.toml\nrules: 2\ncache: none\nfiles: 1, suppressed findings: 0\n"
+        assert torchlint("-v", "--isolated").err.startswith("configuration: defaults\n")
+
     def test_show_settings(self, torchlint: Call, linter: Linter) -> None:
         out = torchlint("--show-settings", "--select=TL101,TL601").out
         assert "rules = ['TL101', 'TL601']\n" in out

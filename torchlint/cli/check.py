@@ -17,7 +17,7 @@ from torchlint.cli.status import EXIT_ERROR, EXIT_FINDINGS, EXIT_INTERRUPTED, EX
 from torchlint.engine import evidence
 from torchlint.engine.baseline import Baseline
 from torchlint.engine.changed_lines import changed_since
-from torchlint.engine.errors import UserError
+from torchlint.engine.errors import UserError, short
 from torchlint.engine.selection import nearest
 from torchlint.engine.settings import ConfigurationError
 from torchlint.report import statistics, summary
@@ -101,6 +101,8 @@ class _Run:
     def once(self) -> int:
         """Lint, report, and return the exit status."""
         linted = lint(self.paths, self.configuration, quiet=self.given["quiet"], name=self.given["stdin_filename"])
+        if self.given["verbose"]:
+            self._tell(linted)
         linted = self._excused(linted)
         outcome = Outcome(
             findings=linted.findings,
@@ -118,6 +120,15 @@ class _Run:
             return EXIT_ERROR
         found = any(map(self._fails, outcome.findings)) and not self.given["exit_zero"]
         return EXIT_FINDINGS if found else EXIT_OK
+
+    def _tell(self, linted: RunResult) -> None:
+        """What -v adds: what held for the run, and what it went through."""
+        settings = self.settings
+        config = settings.config_file
+        console.note(f"configuration: {'defaults' if config is None else short(config)}")
+        console.note(f"rules: {len(settings.rules)}")
+        console.note(f"cache: {'none' if settings.cache_dir is None else short(settings.cache_dir)}")
+        console.note(f"files: {len(linted.files)}, suppressed findings: {linted.suppressed}")
 
     def _excused(self, linted: RunResult) -> RunResult:
         """The findings that neither the baseline nor unchanged lines excuse, with their evidence."""

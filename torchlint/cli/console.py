@@ -12,7 +12,7 @@ from typing import TextIO
 
 from torchlint.report.text import Style, visible
 
-__all__ = ["clear", "error", "prepare", "style_for", "visible", "write"]
+__all__ = ["clear", "error", "note", "prepare", "style_for", "visible", "write"]
 
 # A source line is cut at this many columns where no terminal says how many there are.
 _COLUMNS = 120
@@ -62,6 +62,11 @@ def clear() -> None:
     """Empty the terminal, if there is one."""
     if sys.stdout.isatty():
         write(["\x1b[2J\x1b[H"])
+
+
+def note(message: str) -> None:
+    """One line on standard error that a user asked for with -v."""
+    write([f"{visible(message)}\n"], sys.stderr)
 
 
 def error(message: str) -> None:

@@ -143,7 +143,7 @@ run_options = _section(
     _option("--cache-dir", metavar="FOLDER", envvar="TORCHLINT_CACHE_DIR", help="Keep the cache here."),
     _option("-j", "--jobs", type=int, metavar="N", help="Worker processes; 0, the default, is one per core."),
     _option("-q", "--quiet", is_flag=True, help="Print findings alone."),
-    _option("-v", "--verbose", is_flag=True, help="Say what is done, and why files are left out."),
+    _option("-v", "--verbose", is_flag=True, help="Say which settings hold and what was looked at."),
 )
 
 fix_options = _section(
