@@ -871,6 +871,11 @@ class ExpressionReader:
                         kind=Kind.TENSOR, conf=Confidence.LIKELY, device=v.device or ANYWHERE, graph=v.graph or MAYBE
                     ),
                 )
+            else:
+                self._rebind(
+                    test.args[0].value,
+                    lambda v: Value(Kind.UNKNOWN, device=HOST, graph=DETACHED) if v.kind is Kind.TENSOR else v,
+                )
         elif function.qual == "isinstance" and len(test.args) == 2 and holds:
             declared = self.annotated(test.args[1].value)
             if declared.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY, Kind.MODULE):

@@ -41,12 +41,17 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     `by_method`: it is read by a method that tensors have, which is evidence of a tensor.
     """
     confidence = model.device_confidence(value, context, by_method=by_method)
-    if confidence is None:
+    if confidence is None or _on_host_alone(context, frozenset()):
         return None
     hot = model.hot(context)
     if hot is not None and not hot.trains and measures(model, context):
         return None  # the wait that closes the interval of a benchmark
     return at_rate(model, context, confidence, evident=value.kind is Kind.TENSOR or bool(value.device & DEVICE))
+
+
+def as_operand(value: Value) -> Value:
+    """What a function of torch that wants a tensor is given: something unknown is one by that."""
+    return value.but(kind=Kind.BATCH) if value.kind is Kind.UNKNOWN else value
 
 
 def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: bool = True) -> Wait | None:
@@ -60,6 +65,21 @@ def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: 
     if evident and confidence >= Confidence.LIKELY and _may_be_hot(context, frozenset()):
         return Wait(Confidence.POSSIBLE, Impact.LOW, None)
     return None
+
+
+def _on_host_alone(context: Context, seen: frozenset[int]) -> bool:
+    """Whether the code runs only where its tensors are on the host: `if not x.is_cuda`, here or around every call."""
+    for link in context.chain():
+        if link.scope is Scope.BRANCH and link.gate is Gate.HOST:
+            return True
+        if link.scope is Scope.FUNCTION:
+            function = link.function
+            assert function is not None
+            if not function.callers or id(function) in seen:
+                return False
+            seen = seen | {id(function)}
+            return all(_on_host_alone(caller.context, seen) for caller in function.callers)
+    return False
 
 
 def _may_be_hot(context: Context, seen: frozenset[int]) -> bool:

@@ -8,7 +8,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.sync._uses import inherent
-from torchlint.rules.sync._waits import waits
+from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import HOST, MISSING, Kind, Value
@@ -28,7 +28,7 @@ class SyncCopyToHost(Rule):
             return
         if copied.kind is Kind.UNKNOWN and site.method != "tolist":
             # Of what training code handles, tensors and structures of them move so; modules do not, step after step.
-            copied = copied.but(kind=Kind.BATCH)
+            copied = as_operand(copied)
         wait = waits(model, copied, site.context, by_method=True)
         if wait is None or inherent(model, site.node, site.context):
             return
