@@ -1,0 +1,1 @@
+"""Rules for programs that are measured wrongly."""

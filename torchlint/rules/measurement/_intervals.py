@@ -1,0 +1,159 @@
+"""What happens between two readings of a clock: the effects of a function in order, with those of its helpers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import ANYWHERE, DEVICE, Gate
+
+_DEEPEST = 4  # how many calls deep helpers are followed
+_LONGEST = 4000  # effects of one function, helpers included
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """An effect as the function at hand sees it: `context` is where that function does it, or calls what does."""
+
+    effect: Effect
+    context: Context
+    sure: bool  # runs whenever the code at `context` runs
+
+
+def happenings(function: FunctionInfo) -> list[Happening]:
+    """The effects of a function in order of evaluation, those of the file's functions it calls in their place."""
+    result: list[Happening] = []
+    _collect(function, "", None, True, (function,), result)
+    return result
+
+
+def _collect(
+    function: FunctionInfo,
+    part: str,
+    context: Context | None,
+    sure: bool,
+    path: tuple[FunctionInfo, ...],
+    result: list[Happening],
+) -> None:
+    effects = function.effects
+    if part:  # a generator behind a `with`: up to its yield, or from there on
+        split = next((i for i, e in enumerate(effects) if e.kind is EffectKind.YIELD), len(effects))
+        effects = effects[:split] if part == "enter" else effects[split + 1 :]
+    for effect in effects:
+        if len(result) >= _LONGEST:
+            return
+        here = context if context is not None else effect.context
+        known = sure and (context is None or not _conditional(effect.context))
+        if effect.kind is EffectKind.CALL and effect.callee is not None:
+            if effect.callee not in path and len(path) <= _DEEPEST:
+                _collect(effect.callee, effect.part, here, known, (*path, effect.callee), result)
+        else:
+            result.append(Happening(effect, here, known))
+
+
+def _conditional(context: Context) -> bool:
+    """Whether code runs only sometimes when its function runs, as far as a gate tells."""
+    for link in context.chain():
+        if link.scope is Scope.BRANCH and link.gate in (Gate.RARE, Gate.DEBUG):
+            return True
+        if link.scope is Scope.HANDLER:
+            return True
+        if link.scope is Scope.FUNCTION:
+            return False
+    return False
+
+
+def _runs_with(wait: Happening, end: Context) -> bool:
+    """Whether a wait happens on every way to `end`: no gate that makes code rare stands around the wait alone."""
+    if not wait.sure:
+        return False
+    for link in wait.context.chain():
+        if link.scope is Scope.FUNCTION:
+            return True
+        if link.scope is Scope.BRANCH and link.gate in (Gate.RARE, Gate.DEBUG) and not end.inside(link):
+            return False
+        if link.scope is Scope.HANDLER and not end.inside(link):
+            return False
+    return True
+
+
+def common_loop(a: Context, b: Context) -> Context | None:
+    """The innermost loop around both."""
+    around = b.enclosing_loops()
+    return next((loop for loop in a.enclosing_loops() if any(loop is other for other in around)), None)
+
+
+def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model: Model) -> Confidence | None:
+    """How sure it is that an interval of the function holds device work nobody waited for; None where it does not.
+
+    `start` and `end` are the two readings. Where `end` comes first, the interval goes through the end of a loop's round
+    into the next; there any wait in it keeps the mean right, since each interval then spans one point of rest.
+    """
+    seen = happenings(function)
+    starts = [i for i, h in enumerate(seen) if h.effect.node is start and h.effect.kind is EffectKind.CLOCK]
+    ends = [i for i, h in enumerate(seen) if h.effect.node is end and h.effect.kind is EffectKind.CLOCK]
+    if not starts or not ends:
+        return None
+    worst: Confidence | None = None
+    for first in starts:
+        last = next((i for i in ends if i > first), None)
+        if last is not None:
+            found = _pending(seen[first + 1 : last], seen[last].context, model, around=False)
+        else:
+            last = ends[0]
+            loop = common_loop(seen[first].context, seen[last].context)
+            if loop is None:
+                continue
+            inside = [i for i, h in enumerate(seen) if h.context.inside(loop)]
+            between = [seen[i] for i in inside if i > first] + [seen[i] for i in inside if i < last]
+            found = _pending(between, seen[last].context, model, around=True)
+        if found is not None and (worst is None or found > worst):
+            worst = found
+    return worst
+
+
+def _pending(between: list[Happening], end: Context, model: Model, *, around: bool) -> Confidence | None:
+    pending: Confidence | None = None
+    for happening in between:
+        effect = happening.effect
+        if effect.kind is EffectKind.WAIT and _runs_with(happening, end):
+            if around or any(not end.inside(loop) for loop in happening.context.enclosing_loops()):
+                return None  # a point of rest in every round: what is left over is one round at the most
+            pending = None
+        elif effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD):
+            sure = _launches(effect, model)
+            if sure is not None and (pending is None or sure > pending):
+                pending = sure
+    return pending
+
+
+def _launches(effect: Effect, model: Model) -> Confidence | None:
+    """How sure it is that an effect puts work on a device."""
+    value = effect.value
+    place = value.device if value is not None else ANYWHERE
+    if place & DEVICE:
+        return Confidence.LIKELY
+    if place & ANYWHERE:
+        return Confidence.LIKELY if model.accelerated else Confidence.POSSIBLE
+    return None
+
+
+def functions_with(node: cst.CSTNode, function: FunctionInfo, depth: int = 3) -> list[FunctionInfo]:
+    """The function itself and those that call it, nearest first: where an interval it ends may have begun."""
+    found = [function]
+    level = [function]
+    for _ in range(depth):
+        above: list[FunctionInfo] = []
+        for inner in level:
+            for caller in inner.callers:
+                owner = caller.context.owner
+                if owner is not None and owner not in found:
+                    found.append(owner)
+                    above.append(owner)
+        level = above
+    return found

@@ -1,0 +1,50 @@
+"""TL703: the time between two events read before they happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.measurement._intervals import functions_with, happenings
+from torchlint.semantics import sites
+from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
+
+
+class EventReadWithoutSync(Rule):
+    """`elapsed_time` before the events were waited for."""
+
+    code = "TL703"
+    name = "event-read-without-sync"
+    bottleneck = "measurement"
+    summary = "`elapsed_time` is read before the events were waited for"
+    calls = (".elapsed_time",)
+    words = ("elapsed_time",)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if site.receiver is None or site.receiver.kind not in (Kind.EVENT, Kind.UNKNOWN):
+            return
+        home = model.function_of(site.context)
+        for function in functions_with(site.node, home, depth=2):
+            recorded, waited = False, False
+            for happening in happenings(function):
+                kind = happening.effect.kind
+                if kind is EffectKind.RECORD:
+                    recorded, waited = True, False
+                elif kind is EffectKind.WAIT and happening.sure:
+                    waited = True
+                elif kind is EffectKind.ELAPSED and happening.effect.node is site.node and recorded:
+                    if waited:
+                        return
+                    confidence = Confidence.SURE if site.receiver.kind is Kind.EVENT else Confidence.LIKELY
+                    yield Report(
+                        site.node,
+                        f"{quote(site.node)} is read while the events may not have happened: nothing waited for them "
+                        "since they were recorded",
+                        "Call `synchronize()` on the end event, or `torch.cuda.synchronize()`, before reading",
+                        confidence,
+                        Impact.MEDIUM,
+                    )
+                    return

@@ -1,0 +1,64 @@
+"""TL701: a host clock read while the device still works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.measurement._intervals import functions_with, unwaited
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
+
+
+class TimingWithoutSync(Rule):
+    """An interval between two readings of a host clock that holds device work and no wait for it."""
+
+    code = "TL701"
+    name = "timing-without-sync"
+    bottleneck = "measurement"
+    summary = "A clock is read before the device has done the work that is measured"
+    words = ("time", "timer", "perf_counter", "monotonic")
+
+    def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
+        if site.operator != "-" or site.left.kind is not Kind.CLOCK or site.right.kind is not Kind.CLOCK:
+            return
+        if contexts.in_test(site.context):
+            return
+        worst: tuple[Confidence, cst.CSTNode] | None = None
+        for end in site.left.origins:
+            for start in site.right.origins:
+                found = self._interval(start, end, site, model)
+                if found is not None and (worst is None or found > worst[0]):
+                    worst = (found, start)
+        if worst is None:
+            return
+        confidence, start = worst
+        yield Report(
+            site.node,
+            f"{quote(site.node)} times device work that nothing has waited for: the clock is read when the work is "
+            "launched, not when it is done",
+            "Call `torch.cuda.synchronize()` before each reading of the clock, or use CUDA events or "
+            "`torch.utils.benchmark.Timer`",
+            confidence,
+            Impact.MEDIUM,
+            (("the interval begins here", start),),
+        )
+
+    def _interval(
+        self, start: cst.CSTNode, end: cst.CSTNode, site: sites.Binary, model: Model
+    ) -> Confidence | None:
+        """Whether the interval is unwaited in the nearest function that sees both readings, or in a caller of it."""
+        home = model.function_of(site.context)
+        candidates = functions_with(end, home)
+        if model.root not in candidates:
+            candidates.append(model.root)
+        worst: Confidence | None = None
+        for function in candidates:
+            found = unwaited(start, end, function, model)
+            if found is not None and (worst is None or found > worst):
+                worst = found
+        return worst
