@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torchlint.rules.base import Report, Rule
     from torchlint.source.parse import Tree
 
-__all__ = ["FileResult", "lint_bytes", "lint_source", "needs_parse", "unreadable"]
+__all__ = ["FileResult", "is_of_interest", "lint_bytes", "lint_source", "unreadable"]
 
 _Report = tuple["type[Rule]", "Report"]
 
@@ -88,9 +88,11 @@ def lint_source(source: SourceFile, settings: Settings, path: Path | None = None
         return unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
 
 
-def needs_parse(source: SourceFile, settings: Settings, path: Path | None = None) -> bool:
-    """Whether linting the file takes a parse: whether a rule can fire in it."""
-    return bool(_candidates(source, settings.rules_for(path or Path(source.path))))
+def is_of_interest(text: str) -> bool:
+    """Whether anything can be found in a file with this text; cheap."""
+    from torchlint.engine.screening import has_signs
+
+    return has_signs(text) or directives.may_have(text)
 
 
 def _candidates(source: SourceFile, codes: frozenset[str]) -> list[type[Rule]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from torchlint.rules.base import Rule
+if TYPE_CHECKING:
+    from torchlint.rules.base import Rule
 
-__all__ = ["candidates"]
+__all__ = ["candidates", "has_signs"]
 
 # Without one of these nothing in a file is known to be a tensor or to run on a device: they name torch, what is built
 # on it, and the interfaces by which values are taken for tensors where nothing is imported.
@@ -17,10 +19,19 @@ _SIGNS = re.compile(
 )
 
 
+def has_signs(text: str) -> bool:
+    """Whether any rule can fire in a file with this text."""
+    return _SIGNS.search(_folded(text)) is not None
+
+
 def candidates(text: str, rules: Iterable[type[Rule]]) -> list[type[Rule]]:
     """Those of `rules` that can fire in a file with this text."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)  # identifiers are compared so, too
-    if not _SIGNS.search(text):
+    folded = _folded(text)
+    if not _SIGNS.search(folded):
         return []
-    return [rule for rule in rules if not rule.words or any(word in text for word in rule.words)]
+    return [rule for rule in rules if not rule.words or any(word in folded for word in rule.words)]
+
+
+def _folded(text: str) -> str:
+    """The text with its identifiers as Python compares them."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)

@@ -1,0 +1,185 @@
+"""Results kept between runs, by content.
+
+A key is made of everything that decides a result: the file's bytes and name, the settings, and what computes it. So an
+entry is never stale, and no run has to throw another's away. Each entry is a file of its own, written under another
+name and renamed: parallel runs and kills leave it whole or absent. A cache that cannot be written, or an entry that
+cannot be read, is no error: the work is done again. Entries are JSON: a cache that somebody else made is data, and runs
+nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from torchlint.engine.lint import FileResult
+from torchlint.engine.settings import Settings
+from torchlint.findings import Applicability, Confidence, Edit, Finding, Fix, Impact, Position, Related
+
+__all__ = ["Cache"]
+
+_MOST_ENTRIES = 20_000
+_TAG = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# This folder holds results of torchlint; it may be removed at any time.\n"
+    "# See https://bford.info/cachedir/\n"
+)
+
+
+class Cache:
+    """The cache in the folder `folder`; with none, nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._writable = folder is not None
+        self._written = 0
+
+    def key(self, data: bytes, filename: str, settings: Settings, codes: frozenset[str]) -> str:
+        """What the result of linting `data` as `filename`, with the rules `codes`, is kept under."""
+        digest = hashlib.sha256(_environment(settings, codes))
+        digest.update(os.fsencode(filename) + b"\0")
+        digest.update(data)
+        return digest.hexdigest()
+
+    def get(self, key: str, filename: str) -> FileResult | None:
+        """The result kept under `key`."""
+        if self.folder is None:
+            return None
+        try:
+            return _decoded(json.loads(self._path(self.folder, key).read_bytes()), filename)
+        except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+            return None
+
+    def put(self, key: str, result: FileResult) -> None:
+        """Keep a result. One with errors is not: they are shown until they are gone."""
+        if self.folder is None or not self._writable or result.errors:
+            return
+        path = self._path(self.folder, key)
+        try:
+            self._prepare(path.parent)
+            handle, temporary = tempfile.mkstemp(dir=path.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(json.dumps(_encoded(result), separators=(",", ":")).encode())
+                os.replace(temporary, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+                raise
+        except OSError:
+            self._writable = False  # read-only or full; it will not get better within a run
+        else:
+            self._written += 1
+
+    def close(self) -> None:
+        """Hold the number of entries in bounds, when this run added any: the oldest go."""
+        if self.folder is None or not self._written:
+            return
+        with contextlib.suppress(OSError):
+            entries = [entry for shard in os.scandir(self.folder) if shard.is_dir() for entry in os.scandir(shard.path)]
+            if len(entries) > _MOST_ENTRIES:
+                entries.sort(key=lambda entry: entry.stat().st_mtime)
+                for entry in entries[: len(entries) - _MOST_ENTRIES * 3 // 4]:
+                    os.unlink(entry.path)
+
+    @staticmethod
+    def _path(folder: Path, key: str) -> Path:
+        return folder / key[:2] / key[2:]
+
+    def _prepare(self, shard: Path) -> None:
+        if shard.is_dir():
+            return
+        shard.mkdir(parents=True, exist_ok=True)
+        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
+            file = shard.parent / name
+            if not file.exists():
+                file.write_text(text, encoding="ascii")
+
+
+@functools.lru_cache(maxsize=64)
+def _environment(settings: Settings, codes: frozenset[str]) -> bytes:
+    """What decides results beside the file."""
+    parts = (settings.digest(), sorted(codes), sys.version_info[:3], metadata.version("libcst"), _implementation())
+    return repr(parts).encode()
+
+
+@functools.cache
+def _implementation() -> list[tuple[str, int, int]]:
+    """What torchlint itself is: its files, so that a checkout that is worked on is a new one after each change."""
+    package = Path(__file__).parent.parent
+    files = []
+    for folder, _, names in os.walk(package):
+        for name in names:
+            if name.endswith(".py"):
+                status = os.stat(os.path.join(folder, name))
+                files.append((os.path.relpath(os.path.join(folder, name), package), status.st_mtime_ns, status.st_size))
+    return sorted(files)
+
+
+def _encoded(result: FileResult) -> list[Any]:
+    return [result.suppressed, [_encoded_finding(finding) for finding in result.findings]]
+
+
+def _decoded(data: Any, filename: str) -> FileResult:
+    suppressed, findings = data
+    return FileResult(tuple(_decoded_finding(finding, filename) for finding in findings), int(suppressed))
+
+
+def _encoded_finding(finding: Finding) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "at": [*_pair(finding.start), *_pair(finding.end)],
+        "bottleneck": finding.bottleneck,
+        "confidence": int(finding.confidence),
+        "impact": int(finding.impact),
+        "fingerprint": finding.fingerprint,
+        "advice": finding.advice,
+        "related": [[related.message, related.filename, *_pair(related.start)] for related in finding.related],
+        "cell": finding.cell,
+    }
+    if finding.fix is not None:
+        edits = [[*_pair(edit.start), *_pair(edit.end), edit.content] for edit in finding.fix.edits]
+        data["fix"] = [int(finding.fix.applicability), finding.fix.message, edits]
+    return data
+
+
+def _decoded_finding(data: Any, filename: str) -> Finding:
+    row, column, end_row, end_column = data["at"]
+    fix = None
+    if "fix" in data:
+        applicability, message, edits = data["fix"]
+        fix = Fix(
+            Applicability(applicability),
+            message,
+            tuple(Edit(Position(a, b), Position(c, d), content) for a, b, c, d, content in edits),
+        )
+    return Finding(
+        code=data["code"],
+        name=data["name"],
+        message=data["message"],
+        filename=filename,
+        start=Position(row, column),
+        end=Position(end_row, end_column),
+        bottleneck=data["bottleneck"],
+        confidence=Confidence(data["confidence"]),
+        impact=Impact(data["impact"]),
+        fingerprint=data["fingerprint"],
+        cell=data["cell"],
+        related=tuple(Related(message, name, Position(a, b)) for message, name, a, b in data["related"]),
+        fix=fix,
+        advice=data["advice"],
+    )
+
+
+def _pair(position: Position) -> tuple[int, int]:
+    return position.row, position.column

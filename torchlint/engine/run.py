@@ -1,0 +1,160 @@
+"""Paths in, findings out.
+
+Files are looked at one after the other in this process: reading, screening and asking the cache is cheap. Only when
+what is left to parse is worth it are worker processes started, and given all that is still to do.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from torchlint.engine.job import Job, Linter
+from torchlint.engine.lint import FileResult
+from torchlint.engine.settings import Configuration, Settings
+from torchlint.findings import Finding
+from torchlint.source.discovery import Found, discover, is_excluded
+from torchlint.source.text import SourceFile, UnreadableError
+
+__all__ = ["Progress", "RunResult", "check", "files"]
+
+# The work, in bytes to parse, from which workers repay their start, and the files to look at.
+_WORTH_WORKERS = 150_000
+_MANY_FILES = 500
+
+
+class Progress(Protocol):
+    """Told how many files are done, of how many."""
+
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+@dataclass
+class RunResult:
+    """What a run found."""
+
+    findings: list[Finding] = field(default_factory=list)  # by file, in the order of the files; then by place
+    files: list[str] = field(default_factory=list)  # the names, as in findings, of the files that were linted
+    errors: list[str] = field(default_factory=list)  # what went wrong that is no finding, one line each
+    suppressed: int = 0  # findings that directives silenced
+    interrupted: bool = False  # by Ctrl-C: the rest is what was found until then
+    sources: dict[str, Path | bytes] = field(default_factory=dict, repr=False)  # where each name's text is
+
+    def source(self, filename: str, cell: int | None = None) -> Sequence[str]:
+        """The lines, without their ends, of a file by the name that findings carry; none where it cannot be read."""
+        return _lines(self.sources.get(filename, Path(filename)), filename, cell)
+
+
+@functools.lru_cache(maxsize=64)
+def _lines(where: Path | bytes, filename: str, _cell: int | None) -> Sequence[str]:
+    try:
+        data = where if isinstance(where, bytes) else where.read_bytes()
+        return SourceFile.from_bytes(data, filename).lines
+    except (OSError, UnreadableError):
+        return ()
+
+
+SettingsFor = Settings | Configuration
+
+
+def files(paths: Iterable[Path], settings: SettingsFor) -> Iterator[Found]:
+    """The files that `check` would lint."""
+    for_folder = (lambda _: settings) if isinstance(settings, Settings) else settings.for_folder
+    return discover(paths, for_folder)
+
+
+def check(
+    paths: Iterable[Path],
+    settings: SettingsFor,
+    *,
+    stdin: bytes | None = None,
+    stdin_filename: str | None = None,
+    progress: Progress | None = None,
+) -> RunResult:
+    """Lint the files below `paths`, or `stdin` instead of all of them.
+
+    With a Configuration each file gets the settings of the configuration that is closest to it. `stdin_filename` is
+    what findings call standard input, and where its configuration is looked for. Ctrl-C ends the run with what was
+    found until then. Raises ConfigurationError for a configuration that cannot be used.
+    """
+    result = RunResult()
+    done: dict[int, FileResult] = {}
+    jobs: list[Job] = []
+    try:
+        jobs += _jobs_of_stdin(stdin, stdin_filename, settings) if stdin is not None else _jobs(paths, settings, result)
+        for job in jobs:
+            result.sources[job.name] = job.path if job.data is None else job.data
+        for index, outcome in _outcomes(jobs):
+            done[index] = outcome
+            if progress is not None:
+                progress(len(done), len(jobs))
+    except KeyboardInterrupt:
+        result.interrupted = True
+    for index, job in enumerate(jobs):
+        if (outcome := done.get(index)) is not None:
+            result.files.append(job.name)
+            result.findings += outcome.findings
+            result.errors += outcome.errors
+            result.suppressed += outcome.suppressed
+    return result
+
+
+def _jobs(paths: Iterable[Path], settings: SettingsFor, result: RunResult) -> Iterator[Job]:
+    cwd = os.getcwd()
+    for found in files(paths, settings):
+        if found.problem:
+            result.errors.append(f"{_name(found.path, cwd)}: {found.problem}")
+        else:
+            own = settings if isinstance(settings, Settings) else settings.for_file(found.path)
+            yield Job(found.path, _name(found.path, cwd), own)
+
+
+def _jobs_of_stdin(data: bytes, filename: str | None, settings: SettingsFor) -> Iterator[Job]:
+    path = Path(filename or "-")
+    own = settings if isinstance(settings, Settings) else settings.for_file(path)
+    if not (own.force_exclude and is_excluded(path, own)):
+        yield Job(path, _name(path, os.getcwd()), own, data)
+
+
+def _name(path: Path, cwd: str) -> str:
+    """What findings call a file: relative to the working folder when it lies below it, else absolute."""
+    absolute = os.path.normpath(os.path.join(cwd, path))
+    prefix = cwd if cwd.endswith(os.sep) else cwd + os.sep
+    return absolute[len(prefix) :] if absolute.startswith(prefix) else absolute
+
+
+def _outcomes(jobs: Sequence[Job]) -> Iterator[tuple[int, FileResult]]:
+    """The result of each job with its number, in any order."""
+    workers = _workers(jobs)
+    left: list[int] = []
+    weight = 0
+    linter = Linter()
+    for index, job in enumerate(jobs):
+        if workers > 1 and (weight > _WORTH_WORKERS or len(jobs) > _MANY_FILES):
+            left += range(index, len(jobs))
+            break
+        outcome = linter.look(job)
+        if isinstance(outcome, FileResult):
+            yield index, outcome
+        else:
+            left.append(index)
+            weight += outcome
+    if workers > 1 and (weight > _WORTH_WORKERS or len(left) > _MANY_FILES):
+        from torchlint.engine.pool import run
+
+        yield from run(jobs, left, workers)
+    else:
+        for index in left:
+            yield index, linter.lint(jobs[index])
+    linter.close()
+
+
+def _workers(jobs: Sequence[Job]) -> int:
+    wanted = max((job.settings.jobs for job in jobs), default=1)
+    if wanted == 0:
+        wanted = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(wanted, len(jobs)))
