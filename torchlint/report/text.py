@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -14,13 +13,10 @@ __all__ = [
     "frame_line",
     "plural",
     "shown",
-    "split_lines",
     "utf16_length",
     "visible",
     "width",
 ]
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def visible(text: str) -> str:
@@ -40,11 +36,6 @@ def _escape(char: str) -> str:
     if short is not None:
         return short
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-
-
-def split_lines(text: str) -> list[str]:
-    """The lines of Python source, without their ends: broken where Python breaks them, unlike str.splitlines."""
-    return _LINE_END.split(text)
 
 
 def width(text: str) -> int:
@@ -133,7 +124,7 @@ def frame_line(line: str, start: int, end: int, columns: int) -> Cut:
     total = width(before) + width(marked) + width(after)
     if total + cut_left + cut_right <= columns:
         text = ("…" if cut_left else "") + before + marked + after + ("…" if cut_right else "")
-        return Cut(text, width(before) + cut_left, max(1, width(marked)))
+        return Cut(text, min(width(before) + cut_left, columns - 1), max(1, width(marked)))
     # Show the end of what stands before the mark, at most a third, then the mark, then what fits.
     room = max(1, columns // 3)
     if width(before) > room and width(before) + width(marked) > columns:
@@ -156,6 +147,6 @@ def shown(text: str) -> str:
     return visible(text.replace("\t", "    "))
 
 
-def plural(count: int, noun: str, nouns: str = "") -> str:
+def plural(count: int, noun: str) -> str:
     """`1 finding`, `2 findings`."""
-    return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+    return f"{count} {noun if count == 1 else noun + 's'}"
