@@ -178,20 +178,23 @@ class ExpressionReader:
 
     def note_use(self, node: cst.Attribute, attr: str) -> None:
         """Remember which attributes are used on a name: evidence of what it is."""
-        owner = node.value
-        name = dotted(owner)
-        if name is None:
-            return
-        info: FunctionInfo | None = self.frame.info
-        info.duck.setdefault(name, set()).add(attr)  # type: ignore[union-attr]
-        if isinstance(owner, cst.Attribute):
-            holder = self.lookup(name.rsplit(".", 1)[0])
+        name = dotted(node.value)
+        if name is not None:
+            self.note_evidence(name, attr)
+
+    def note_evidence(self, name: str, evidence: str) -> None:
+        """Remember something that tells what a name, or an attribute of an object, stands for."""
+        info = self.frame.info
+        info.duck.setdefault(name, set()).add(evidence)
+        holder_name, _, attribute = name.rpartition(".")
+        if holder_name:
+            holder = self.lookup(holder_name)
             if holder is not None and holder.cls is not None:
-                holder.cls.duck.setdefault(identifier(owner.attr.value), set()).add(attr)
+                holder.cls.duck.setdefault(attribute, set()).add(evidence)
         elif self.frame.parent is not None and name not in self.frame.env:
             outer = self.frame.parent
             if outer.info is not info:
-                outer.info.duck.setdefault(name, set()).add(attr)
+                outer.info.duck.setdefault(name, set()).add(evidence)
 
     def attribute_of(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
         """What `base.attr` is."""
@@ -292,7 +295,10 @@ class ExpressionReader:
         if what == "device":
             return Value(Kind.DEVICE, device=base.device, deps=base.deps)
         if what == "number":
-            return NUMBER.but(gates=(Gate.NONE, Gate.HOST)) if attr == "is_cuda" else NUMBER
+            if attr == "is_cuda":
+                self.model.accelerated = True
+                return NUMBER.but(gates=(Gate.NONE, Gate.HOST))
+            return NUMBER
         if what == "dtype":
             return Value(Kind.DTYPE, dtype=base.dtype)
         if base.kind is Kind.NDARRAY:
@@ -974,7 +980,8 @@ class ExpressionReader:
         if kind is Kind.DATASET:
             return Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
         if kind is Kind.UNKNOWN:
-            if len(indices) > 1 and any(v is None or v.kind is Kind.TENSOR or v.kind is Kind.NONE for _, v in indices):
+            several = len(indices) > 1 and any(v is None or v.kind is Kind.TENSOR or v.kind is Kind.NONE for _, v in indices)
+            if several or (first is not None and first.kind is Kind.TENSOR and first.rank != 0):
                 return Value(
                     Kind.TENSOR, Confidence.POSSIBLE, device=base.device or ANYWHERE, graph=base.graph or MAYBE, deps=base.deps, origins=(node,)
                 )
@@ -1241,7 +1248,8 @@ class ExpressionReader:
         return value.but(kind=Kind.TENSOR, conf=conf, device=device, graph=value.graph or MAYBE)
 
 
-_MODULE_EVIDENCE = frozenset("parameters named_parameters modules named_modules children train eval register_forward_hook".split())
+MAKES_GRAPHS = "()"  # evidence: it is called, and backward runs on what it gives
+_MODULE_EVIDENCE = frozenset([MAKES_GRAPHS]) | frozenset("parameters named_parameters modules named_modules children train eval register_forward_hook".split())
 _TENSOR_EVIDENCE = (known.TENSOR_ONLY_METHODS | known.TENSOR_ONLY_ATTRIBUTES) - frozenset(
     "half float double type chunk exp log copy_ fill_ gather flatten abs square scatter pow".split()
 )

@@ -1,0 +1,34 @@
+"""Whether code that this file does not run often may be run often by another."""
+
+from __future__ import annotations
+
+from torchlint.semantics import contexts
+from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
+from torchlint.semantics.values import Gate
+
+
+def may_be_hot(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
+    """Whether the code stands in a function that another file may call on every step, behind no gate."""
+    for link in context.chain():
+        if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
+            return False
+        if link.scope is Scope.LOOP and contexts.iterates(link) is Iterates.EPOCHS:
+            return False
+        if link.scope is Scope.FUNCTION:
+            function = link.function
+            assert function is not None
+            if function.role in COLD_ROLES or id(function) in _seen or _has_step_loop(function):
+                return False
+            seen = _seen | {id(function)}
+            return not function.callers or any(may_be_hot(caller.context, seen) for caller in function.callers)
+    return False
+
+
+def _has_step_loop(function: FunctionInfo) -> bool:
+    """Whether the function holds the loop over steps itself: its code outside that loop is not hot."""
+    return any(
+        contexts.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
+        for effect in function.effects
+        for loop in effect.context.enclosing_loops()
+    )

@@ -1,0 +1,215 @@
+"""Whether the rounds of a loop are independent of each other and alike."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.rules.launch._bodies import Comprehension, bound_names, within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import children, dotted
+
+_EMPTY = cst.Module([])
+_LEAVES = (cst.Break, cst.Return, cst.Yield, cst.Await, cst.While, cst.Try, cst.TryStar, cst.Match, cst.FunctionDef, cst.ClassDef)
+# Sums and products over the rounds do not depend on their order.
+_REDUCES = (cst.Add, cst.Subtract, cst.Multiply, cst.BitAnd, cst.BitOr)
+_REDUCES_IN_PLACE = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.BitAndAssign, cst.BitOrAssign)
+_EXTREMES = frozenset("max min maximum minimum logaddexp logical_or logical_and".split())
+
+
+class Rounds:
+    """The names of a loop's body: which differ from round to round, and which carry something from one to the next.
+
+    `independent`: no round needs what another made, but for a sum, product or extreme over all of them, things that
+    are appended, and entries that are stored under the loop's position; none leaves the loop early; and no slice is as
+    long as the position says.
+    """
+
+    def __init__(self, model: Model, body: list[cst.CSTNode], targets: set[str]) -> None:
+        self._model = model
+        self._targets = targets
+        self._written: set[str] = set()
+        self._carried: set[str] = set()
+        self._defined: dict[str, list[cst.BaseExpression]] = {}
+        self._nodes = list(within(body))
+        for node in self._nodes:
+            self._note_writes(node)
+        self.varying = self._varying()
+        definite = set(targets)
+        for part in body:
+            self._read(part, definite)
+        self.independent = (
+            not any(isinstance(node, _LEAVES) for node in self._nodes)
+            and all(self._reduces(name) for name in self._carried)
+            and self._stores_apart()
+            and not any(self._is_ragged(node) for node in self._nodes)
+        )
+
+    def _note_writes(self, node: cst.CSTNode) -> None:
+        targets: list[cst.BaseExpression] = []
+        value: cst.BaseExpression | None = None
+        if isinstance(node, cst.Assign):
+            targets, value = [target.target for target in node.targets], node.value
+        elif isinstance(node, (cst.AnnAssign, cst.AugAssign, cst.NamedExpr)):
+            targets, value = [node.target], node.value
+        elif isinstance(node, cst.For):
+            targets, value = [node.target], node.iter
+        for target in targets:
+            for name in _stored_names(target):
+                self._written.add(name)
+                if value is not None:
+                    self._defined.setdefault(name, []).append(value)
+
+    def _varying(self) -> set[str]:
+        varying = set(self._targets)
+        changed = True
+        while changed:
+            changed = False
+            for name, values in self._defined.items():
+                if name not in varying and any(_reads(value) & varying for value in values):
+                    varying.add(name)
+                    changed = True
+        return varying
+
+    def _read(self, node: cst.CSTNode, definite: set[str]) -> None:
+        """Walk in the order of evaluation; `definite` are the names that this round has given a value."""
+        if isinstance(node, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):
+            if node.value is not None:
+                self._read(node.value, definite)
+            for target in [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]:
+                self._store(target, definite)
+        elif isinstance(node, cst.AugAssign):
+            self._read(node.value, definite)
+            self._read(node.target, definite)
+            self._store(node.target, definite)
+        elif isinstance(node, cst.For):
+            self._read(node.iter, definite)
+            inside = definite | bound_names(node.target)
+            self._read(node.body, inside)
+        elif isinstance(node, cst.If):
+            self._read(node.test, definite)
+            then, other = set(definite), set(definite)
+            self._read(node.body, then)
+            if node.orelse is not None:
+                self._read(node.orelse, other)
+            definite |= then & other
+        elif isinstance(node, Comprehension):
+            inside = set(definite)
+            clause: cst.CompFor | None = node.for_in
+            while clause is not None:
+                self._read(clause.iter, inside)
+                inside |= bound_names(clause.target)
+                for test in clause.ifs:
+                    self._read(test.test, inside)
+                clause = clause.inner_for_in
+            for part in (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,):
+                self._read(part, inside)
+        elif isinstance(node, (cst.Name, cst.Attribute)) and (name := dotted(node)) is not None:
+            parts = name.split(".")
+            for end in range(1, len(parts) + 1):
+                part = ".".join(parts[:end])
+                if part in self._written and part not in definite:
+                    self._carried.add(part)
+        elif isinstance(node, cst.Arg):
+            self._read(node.value, definite)
+        else:
+            for inner in children(node):
+                self._read(inner, definite)
+
+    def _store(self, target: cst.BaseExpression, definite: set[str]) -> None:
+        if isinstance(target, cst.Subscript):
+            for part in target.slice:
+                self._read(part, definite)
+        definite |= _stored_names(target)
+
+    def _reduces(self, name: str) -> bool:
+        """Whether each statement that names it adds to it, and nothing else reads it."""
+        mentions = sum(1 for node in self._nodes if isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name)
+        counted = 0
+        for node in self._nodes:
+            if isinstance(node, cst.AugAssign) and dotted(node.target) == name:
+                if not isinstance(node.operator, _REDUCES_IN_PLACE):
+                    return False
+                counted += 1
+            elif isinstance(node, cst.Assign) and any(dotted(target.target) == name for target in node.targets):
+                if not self._adds_to(node.value, name):
+                    return False
+                counted += 2
+        return counted == mentions
+
+    def _adds_to(self, value: cst.BaseExpression, name: str) -> bool:
+        if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, _REDUCES):
+            return any(dotted(side) == name or self._adds_to(side, name) for side in (value.left, value.right))
+        if isinstance(value, cst.Call):
+            site = self._model.call(value)
+            operands = [argument.value for argument in value.args]
+            if isinstance(value.func, cst.Attribute):
+                operands.append(value.func.value)
+            last = (site.callee or site.method or "").rpartition(".")[2] if site is not None else ""
+            return last in _EXTREMES and any(dotted(operand) == name for operand in operands)
+        return False
+
+    def _stores_apart(self) -> bool:
+        """Whether what is stored under a position is read under that position alone."""
+        stored: dict[str, set[str]] = {}
+        targets: set[cst.CSTNode] = set()
+        for node in self._nodes:
+            places: list[cst.BaseExpression] = []
+            if isinstance(node, cst.Assign):
+                places = [target.target for target in node.targets]
+            elif isinstance(node, cst.AugAssign):
+                places = [node.target]
+            elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value.endswith("_"):
+                places = [node.func.value]
+            for place in places:
+                if isinstance(place, cst.Subscript) and (name := dotted(place.value)) is not None:
+                    stored.setdefault(name, set()).add(_position(place))
+                    targets.add(place.value)
+        if not stored:
+            return True
+        for node in self._nodes:
+            if isinstance(node, cst.Subscript) and (name := dotted(node.value)) in stored:
+                if _position(node) not in stored[name]:
+                    return False
+                targets.add(node.value)
+        return not any(
+            node not in targets and isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) in stored and not self._asks_shape(node)
+            for node in self._nodes
+        )
+
+    def _asks_shape(self, node: cst.CSTNode) -> bool:
+        around = self._model.parent(node)
+        return isinstance(around, cst.Attribute) and around.value is node and around.attr.value in (
+            "shape", "size", "device", "dtype", "new_zeros", "new_full", "new_tensor", "append",
+        )  # fmt: skip
+
+    def _is_ragged(self, node: cst.CSTNode) -> bool:
+        """A slice whose bound is the position, or a length that is looked up under it: rounds of unequal work."""
+        if not isinstance(node, cst.Slice):
+            return False
+        for bound in (node.lower, node.upper):
+            if bound is None:
+                continue
+            if _reads(bound) & self._targets:
+                return True
+            looked_up = [bound, *(value for name in _reads(bound) for value in self._defined.get(name, ()))]
+            for expression in looked_up:
+                if any(isinstance(inner, cst.Subscript) and _reads(inner) & self._targets for inner in within([expression])):
+                    return True
+        return False
+
+
+def _stored_names(target: cst.BaseExpression) -> set[str]:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return {name for element in target.elements for name in _stored_names(element.value)}
+    if isinstance(target, cst.StarredElement):
+        return _stored_names(target.value)
+    name = dotted(target)
+    return {name} if name is not None else set()
+
+
+def _reads(node: cst.CSTNode) -> set[str]:
+    return {inner.value for inner in within([node]) if isinstance(inner, cst.Name)}
+
+
+def _position(node: cst.Subscript) -> str:
+    return ",".join(_EMPTY.code_for_node(part.slice) for part in node.slice)

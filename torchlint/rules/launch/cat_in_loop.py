@@ -1,0 +1,85 @@
+"""TL203: a tensor grows by concatenation with itself on every round of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import because, quote
+from torchlint.rules.base import Report, Rule
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context, Iterates
+from torchlint.semantics.model import Model
+
+_SHORT: Final = 4  # rounds
+
+
+class CatInLoop(Rule):
+    code = "TL203"
+    name = "cat-in-loop"
+    bottleneck = "launch"
+    summary = "A tensor grows by `torch.cat` with itself on every round of a loop"
+    calls = tuple(f"torch.{name}" for name in "cat concat concatenate stack hstack vstack dstack column_stack row_stack".split())
+    words = tuple(name.removeprefix("torch.") for name in calls)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        grown = _grown(site, model)
+        if grown is None or contexts.in_test(site.context):
+            return
+        found = _growing_loop(site, model)
+        if found is None:
+            return
+        loop, confidence = found
+        facts = loop.loop
+        assert facts is not None
+        if facts.count is not None and facts.count <= _SHORT:
+            return
+        kind = contexts.iterates(loop)
+        if kind is Iterates.LAYERS:
+            confidence = Confidence.POSSIBLE  # a dense block: the next layer reads what has grown
+        hot = model.hot(site.context)
+        yield Report(
+            site.node,
+            f"{quote(site.node)} allocates and copies all of {quote(grown)} anew on every round of the loop, so n rounds copy n²/2 pieces",
+            f"collect the pieces in a list and join them once after the loop, or allocate {quote(grown)} at its final size and write into slices",
+            confidence,
+            Impact.LOW if hot is None or _decodes(loop, hot.trains) else Impact.MEDIUM,
+            (("the loop that grows it", facts.node), *because(hot)),
+        )
+
+
+def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
+    """The part that the same call made on the round before."""
+    parts = site.argument(0, "tensors")
+    if parts is None or not isinstance(parts.node, (cst.List, cst.Tuple)):
+        return None
+    for element in parts.node.elements:
+        if site.node in model.value(element.value).origins:
+            return element.value
+    return None
+
+
+def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] | None:
+    """The loop that makes the tensor grow: around the call, or around a call of its function with what it gave before."""
+    loops = site.context.enclosing_loops()
+    if loops:
+        return loops[0], Confidence.LIKELY
+    owner = model.function_of(site.context)
+    for caller in owner.callers:
+        around = caller.context.enclosing_loops()
+        call = model.call(caller.node)
+        if not around or call is None:
+            continue
+        if any(site.node in argument.value.origins for argument in call.arguments):
+            return around[0], Confidence.LIKELY
+        if owner.method == "instance":  # an attribute that grows call by call
+            return around[0], Confidence.POSSIBLE
+    return None
+
+
+def _decodes(loop: Context, trains: bool) -> bool:
+    """Whether the loop runs a model on every round without training it: what grows is small against that."""
+    return contexts.iterates(loop) is Iterates.STEPS and not trains

@@ -1,0 +1,256 @@
+"""TL201: a Python loop walks over a tensor and does independent work in each round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.knowledge import names as known
+from torchlint.rules._rates import may_be_hot
+from torchlint.rules._wording import because, often, quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, within
+from torchlint.rules.launch._rounds import Rounds
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Iterates
+from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import HOST, Kind, Value
+
+_SHORT: Final = 4  # rounds
+_LARGE: Final = 64
+_NOT_ROUNDS: Final = frozenset({Iterates.EPOCHS, Iterates.PARAMETERS, Iterates.LAYERS, Iterates.GROUPS})
+# Tensor operations that launch nothing: they only look at a tensor in another way, or make a number of it.
+_VIEWS: Final = frozenset(
+    """view reshape permute transpose t squeeze unsqueeze expand expand_as select narrow detach flatten unflatten size dim
+    numel item tolist movedim swapaxes""".split()
+)
+# Modules that do the same to each slice, whatever stands in front of the last dimensions.
+_BATCHED: Final = frozenset(
+    """Linear Bilinear Embedding LayerNorm RMSNorm Identity ReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Softplus
+    LeakyReLU ELU Dropout CosineSimilarity PairwiseDistance""".split()
+)
+_HARMLESS_BUILTINS: Final = frozenset(
+    """len int float bool range enumerate zip isinstance min max abs sum list tuple dict set round any all reversed
+    getattr hasattr slice""".split()
+)
+_COPIES_TO_HOST: Final = frozenset("cpu numpy".split())
+_TRAINS: Final = frozenset("backward step zero_grad".split())
+_DEPTH: Final = 3  # helpers within helpers
+
+
+class LoopOverTensor(Rule):
+    code = "TL201"
+    name = "loop-over-tensor"
+    bottleneck = "launch"
+    summary = "A Python loop over rows, elements, classes or time steps of a tensor does independent work in each round"
+    words = ("for",)
+
+    def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
+        confidence = self._assess(site, model)
+        if confidence is None or self._inside_another(site, model):
+            return
+        hot = model.hot(site.outer)
+        if hot is None:
+            if not may_be_hot(site.outer):
+                return
+            if not _is_large(site, model):
+                confidence = Confidence.POSSIBLE
+        yield Report(
+            site.node,
+            f"each round of the loop over {quote(site.iterable_node) if site.iterable_node is not None else 'a tensor'} "
+            f"launches its own kernels for one slice {often(hot)}, although no round needs another",
+            "say it over all slices at once: flatten, broadcast, a matrix product, `index_add_`, or `torch.vmap`",
+            confidence,
+            Impact.HIGH if hot is not None and _is_nested(site) else Impact.MEDIUM if hot is not None else Impact.LOW,
+            because(hot),
+        )
+
+    def _inside_another(self, site: sites.Loop, model: Model) -> bool:
+        """Whether a loop around it is reported already: one finding a nest."""
+        around = site.outer.enclosing_loops()
+        return any(other.context in around and self._assess(other, model) is not None for other in model.sites.loops)
+
+    def _assess(self, site: sites.Loop, model: Model) -> Confidence | None:
+        """How sure it is that a batched operation does what the loop does; None where it does not."""
+        facts = site.context.loop
+        assert facts is not None
+        if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= _SHORT):
+            return None
+        if contexts.in_test(site.context) or contexts.in_worker(site.context) or contexts.iterates(site.context) in _NOT_ROUNDS:
+            return None
+        body = body_of(site)
+        targets = bound_names(site.target)
+        walked = _walks(site, model, body, targets)
+        if walked is None:
+            return None
+        rounds = Rounds(model, body, targets)
+        if not rounds.independent:
+            return None
+        work = _work(model, body, frozenset())
+        if work is None or not _launches(model, body, rounds.varying):
+            return None
+        return min(walked, work)
+
+
+def _is_nested(site: sites.Loop) -> bool:
+    facts = site.context.loop
+    return facts is not None and bool(facts.inner)
+
+
+def _is_large(site: sites.Loop, model: Model) -> bool:
+    facts = site.context.loop
+    assert facts is not None
+    if facts.count is not None:
+        return facts.count >= _LARGE
+    return any(contexts.iterates(inner) is Iterates.ELEMENTS for inner in facts.inner)
+
+
+def _walks(site: sites.Loop, model: Model, body: list[cst.CSTNode], targets: set[str]) -> Confidence | None:
+    """How sure it is that the rounds take slices of a tensor that may be on a device."""
+    iterable = site.iterable
+    assert iterable is not None
+    if iterable.kind is Kind.TENSOR:
+        return None if iterable.on_host else iterable.conf
+    if iterable.kind is not Kind.CONTAINER or _steps_in_blocks(site):
+        return None
+    confidence: Confidence | None = None
+    if (iterable.qual or "").startswith("range"):
+        confidence = Confidence.SURE
+    elif iterable.qual == "tensor size" or _comes_from_unbind(site, model):
+        elements = [iterable.elem] if iterable.elem is not None else []
+        members = [*elements, *(member for element in elements for member in (element.items or {}).values())]
+        tensors = [member for member in members if member.kind is Kind.TENSOR]
+        if any(member.kind in (Kind.BATCH, Kind.OBJECT, Kind.UNKNOWN) for member in members[1:]):
+            return None  # beside something that may be ragged
+        return min((t.conf for t in tensors), default=None) if not any(t.on_host for t in tensors) else None
+    elif iterable.elem is not None and any(item.qual == "index" for item in (iterable.elem.items or {}).values()):
+        confidence = Confidence.POSSIBLE
+    if confidence is None:
+        return None
+    found = [_evidence(model, node, targets) for node in within(body)]
+    best = max((one for one in found if one is not None), default=None)
+    return min(best, confidence) if best is not None else None
+
+
+def _comes_from_unbind(site: sites.Loop, model: Model) -> bool:
+    assert site.iterable is not None
+    for origin in site.iterable.origins:
+        call = model.call(origin)
+        if call is not None and (call.callee or call.method or "").rpartition(".")[2] == "unbind":
+            return True
+    return False
+
+
+def _steps_in_blocks(site: sites.Loop) -> bool:
+    """`range(0, n, size)`: blocks of rows, which is what the advice says."""
+    node = site.iterable_node
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range" and len(node.args) == 3
+
+
+def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence | None:
+    """How sure it is that a node takes the slice of a tensor at the loop's position."""
+    if isinstance(node, cst.Subscript):
+        base = model.value(node.value)
+        indices = [part.slice.value for part in node.slice if isinstance(part.slice, cst.Index)]
+        if base.kind not in (Kind.TENSOR, Kind.BATCH) or base.on_host or not any(_names(index) & targets for index in indices):
+            return None
+        if len(node.slice) > 1 and not model.uses_numpy:
+            return Confidence.LIKELY  # only a tensor takes several positions
+        return base.conf if base.kind is Kind.TENSOR else Confidence.POSSIBLE
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and isinstance(node.comparisons[0].operator, cst.Equal):
+        for tensor, position in ((node.left, node.comparisons[0].comparator), (node.comparisons[0].comparator, node.left)):
+            value = model.value(tensor)
+            if isinstance(position, cst.Name) and position.value in targets and value.kind is Kind.TENSOR and not value.on_host:
+                return value.conf
+    if isinstance(node, cst.Call):
+        site = model.call(node)
+        if site is not None and site.method == "select" and site.receiver is not None and site.receiver.kind is Kind.TENSOR:
+            if any(_names(argument.node) & targets for argument in site.arguments):
+                return site.receiver.conf
+    return None
+
+
+def _names(node: cst.CSTNode) -> set[str]:
+    return {inner.value for inner in within([node]) if isinstance(inner, cst.Name)}
+
+
+def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
+    """Whether an operation on what differs from round to round puts work on the device."""
+    for node in within(body):
+        if isinstance(node, (cst.BinaryOperation, cst.Comparison)) and model.value(node).is_tensor and _names(node) & varying:
+            return True
+        if isinstance(node, cst.AugAssign) and _names(node.value) & varying and node in model.augmented and model.augmented[node].is_tensor:
+            return True
+        if not isinstance(node, cst.Call):
+            continue
+        site = model.call(node)
+        if site is None or not _names(node) & varying:
+            continue
+        if site.target is not None:
+            if contexts.does(site.target, frozenset({EffectKind.LAUNCH, EffectKind.WAIT})):
+                return True
+        elif (site.callee or site.method or "").rpartition(".")[2] not in _VIEWS and site.result.is_tensor:
+            return True
+    return False
+
+
+def _work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> Confidence | None:
+    """How sure it is that all calls of a round can be batched; None where one cannot."""
+    confidence = Confidence.SURE
+    for site in calls_in(model, body):
+        one = _batchable(model, site, seen)
+        if one is None:
+            return None
+        confidence = min(confidence, one)
+    return confidence
+
+
+def _batchable(model: Model, site: sites.Call, seen: frozenset[int]) -> Confidence | None:
+    function = site.function
+    if site.target is not None and function.kind is not Kind.MODULE:
+        return _own(model, site.target, seen)
+    if function.kind is Kind.MODULE:
+        return _module(function)
+    if site.receiver is not None and site.receiver.kind is Kind.CONTAINER:
+        return Confidence.SURE
+    callee = site.callee or ""
+    namespace, _, last = callee.rpartition(".")
+    if namespace.startswith(("torch.distributed", "torch.nn.utils.rnn", "torch.utils")) or site.method in _TRAINS:
+        return None
+    if namespace in ("torch", "torch.nn.functional", "torch.Tensor", "torch.linalg", "torch.special", "torch.fft", "torch.Size"):
+        return None if last in _COPIES_TO_HOST else Confidence.SURE
+    if not namespace and callee:
+        return Confidence.SURE if callee in _HARMLESS_BUILTINS else None if callee in known.BUILTINS else Confidence.POSSIBLE
+    if namespace == "math":
+        return Confidence.SURE
+    if callee.split(".", 1)[0] in known.HOST_LIBRARIES or namespace.startswith(("numpy", "str")) or namespace == "torch":
+        return None
+    if site.method is not None and site.receiver is not None and site.receiver.kind is Kind.UNKNOWN:
+        method = site.method
+        if method in _COPIES_TO_HOST:
+            return None
+        if method in known.TENSOR_ONLY_METHODS or method in known.REDUCTIONS or method in ("item", "size", "to", "append"):
+            return Confidence.SURE
+    return Confidence.POSSIBLE
+
+
+def _own(model: Model, target: FunctionInfo, seen: frozenset[int]) -> Confidence | None:
+    """A helper of this file: what it calls decides."""
+    if target.is_generator or target.role in COLD_ROLES or isinstance(target.node, cst.Module):
+        return None
+    if id(target) in seen or len(seen) >= _DEPTH:
+        return Confidence.POSSIBLE
+    return _work(model, [target.node.body], seen | {id(target)})
+
+
+def _module(function: Value) -> Confidence | None:
+    namespace, _, last = (function.qual or "").rpartition(".")
+    if namespace != "torch.nn" or function.cls is not None:
+        return Confidence.POSSIBLE
+    if last.endswith("Cell"):
+        return None
+    return Confidence.SURE if last in _BATCHED or last.endswith("Loss") else Confidence.POSSIBLE

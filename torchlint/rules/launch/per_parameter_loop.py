@@ -1,0 +1,132 @@
+"""TL204: tensor arithmetic runs parameter by parameter in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._rates import may_be_hot
+from torchlint.rules._wording import because, often, quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.launch._bodies import body_of, calls_in, within
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind, Value
+
+# What foreach functions do for lists of tensors.
+_ARITHMETIC: Final = frozenset(
+    """add sub mul div pow neg sqrt rsqrt square abs exp sign lerp addcmul addcdiv copy norm sum mean max min amax dot
+    clamp clamp_min clamp_max maximum minimum sigmoid vector_norm clip_grad_norm clip_grad_value multiply divide
+    subtract isfinite isnan nan_to_num""".split()
+)
+_INSTEAD: Final = "take the tensors together: `torch._foreach_*` over lists, `clip_grad_norm_`, or `AveragedModel`"
+_SHORT: Final = 4  # rounds
+
+
+class PerParameterLoop(Rule):
+    code = "TL204"
+    name = "per-parameter-loop"
+    bottleneck = "launch"
+    summary = "Tensor arithmetic runs parameter by parameter in Python"
+    words = ("parameters", "named_parameters", "param_groups", "state_dict", "buffers", "params", "grad")
+
+    def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
+        if site.iterable is None or not _over_parameters(site, model) or contexts.in_test(site.context):
+            return
+        facts = site.context.loop
+        assert facts is not None
+        if facts.count is not None and facts.count <= _SHORT:
+            return
+        work = _arithmetic(site, model)
+        if work is None or _beside_foreach(model, site.context):
+            return
+        hot = model.hot(site.context)
+        if hot is None and (_copies(work) or not may_be_hot(site.outer)):
+            return
+        yield Report(
+            site.node,
+            f"{quote(work)} runs for each parameter {often(model.hot(site.outer)) if hot else 'on every call'}: "
+            "a launch or more for every tensor, most of them small",
+            _INSTEAD,
+            Confidence.LIKELY if hot is not None else Confidence.POSSIBLE,
+            Impact.MEDIUM if hot is not None else Impact.LOW,
+            because(hot),
+        )
+
+
+def _copies(work: cst.CSTNode) -> bool:
+    """Whether it is a plain copy: in code of unknown rate that is most often a loading of weights."""
+    return isinstance(work, cst.Call) and isinstance(work.func, cst.Attribute) and work.func.attr.value == "copy_"
+
+
+def _over_parameters(site: sites.Loop, model: Model) -> bool:
+    """Whether each round takes a parameter, a gradient, or one of each of several models."""
+    iterable = site.iterable
+    assert iterable is not None
+    if iterable.kind is Kind.PARAMETERS:
+        return True
+    element = iterable.elem
+    if element is None:
+        return False
+    return any(_is_parameter(value, model) for value in (element, *(element.items or {}).values()))
+
+
+def _is_parameter(value: Value, model: Model) -> bool:
+    if value.qual == "torch.nn.Parameter":
+        return True
+    return any(
+        isinstance(origin, cst.Attribute)
+        and origin.attr.value in ("grad", "data")
+        and model.value(origin.value).qual == "torch.nn.Parameter"
+        for origin in value.origins
+    )
+
+
+def _arithmetic(site: sites.Loop, model: Model) -> cst.CSTNode | None:
+    """The first tensor arithmetic of a round, in the loop or in a function of this file that it calls."""
+    body = body_of(site)
+    return _first_work(model, body, frozenset())
+
+
+def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> cst.CSTNode | None:
+    for node in within(body):
+        if isinstance(node, cst.BinaryOperation) and model.value(node).is_tensor:
+            return node
+        if isinstance(node, cst.AugAssign) and node in model.augmented and model.augmented[node].is_tensor:
+            return node
+    for call in calls_in(model, body):
+        if call.target is not None:
+            inner = call.target.node
+            if id(inner) not in seen and not isinstance(inner, cst.Module) and call.target.role not in COLD_ROLES:
+                inside: list[cst.CSTNode] = [inner.body]
+                if _first_work(model, inside, seen | {id(inner)}) is not None:
+                    return call.node
+            continue
+        name = (call.callee or call.method or "").rpartition(".")[2].rstrip("_")
+        if name not in _ARITHMETIC or (call.callee or "").startswith(("torch.nn.init.", "numpy.", "math.", "list.", "dict.", "str.")):
+            continue
+        if call.receiver is not None and call.receiver.is_tensor or any(a.value.is_tensor for a in call.arguments):
+            return call.node
+    return None
+
+
+def _beside_foreach(model: Model, context: Context) -> bool:
+    """Whether a foreach function does the same on another way: in this function, beside a branch, or chosen by a caller."""
+    owner = model.function_of(context)
+    functions = {owner}
+    functions.update(caller.context.owner for caller in owner.callers if caller.context.owner is not None)
+    branched = any(link.scope in (Scope.BRANCH, Scope.HANDLER) for link in context.chain())
+    if not branched and len(functions) == 1:
+        return False
+    siblings: set[FunctionInfo | None] = set(functions)
+    for function in functions - {owner}:
+        siblings.update(effect.callee for effect in function.effects if effect.callee is not None)
+    return any(
+        (site.callee or "").startswith("torch._foreach_") and model.function_of(site.context) in siblings
+        for site in model.sites.calls
+    )
