@@ -1,0 +1,230 @@
+"""TL505: a copy to the host is read before anything waited for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.knowledge import names as known
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.pipeline._transfers import transfer_of
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.functions import EffectKind, FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import children
+from torchlint.semantics.values import HOST, Kind, Value
+
+_WAITS: Final = frozenset((EffectKind.WAIT,))
+# Methods of what else may wait: events and streams of unknown kind, threads, queues, process groups.
+_WAITING_METHODS: Final = frozenset("synchronize wait barrier join result query wait_for_everyone".split())
+# Methods that look at the tensor's description, or move it on in the order of the stream, not at its data.
+_NOT_READING: Final = frozenset(
+    """size dim stride numel nelement element_size data_ptr is_pinned is_contiguous storage_offset untyped_storage
+    to cuda xpu npu copy_ record_stream share_memory_""".split()
+)
+# Functions that read what they are given.
+_READING_CALLS: Final = frozenset(
+    "float int bool complex str repr print list tuple set sum min max sorted any all abs round math.sqrt math.isnan".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A copy under way: `start` is the call that began it, `confidence` how sure it is that it crosses."""
+
+    start: cst.Call
+    confidence: Confidence
+
+
+class DeviceToHostRace(Rule):
+    code = "TL505"
+    name = "device-to-host-race"
+    bottleneck = "pipeline"
+    summary = "A non-blocking copy to the host is read before anything waited for it"
+    words = ("non_blocking",)
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        copies = {copy.start: copy for site in model.sites.calls if (copy := _copy_of(site)) is not None}
+        if not copies:
+            return
+        reads = _Reads(model, copies)
+        reported: set[tuple[cst.CSTNode, cst.CSTNode]] = set()
+        for reader, start, function, confidence in reads.find():
+            copy = copies[start]
+            if (start, function.node) in reported or not reads.races(start, reader, function):
+                continue
+            reported.add((start, function.node))
+            yield Report(
+                reader,
+                f"{quote(reader)} reads what {quote(start)} is still copying to the host: nothing waits for the copy first",
+                "drop `non_blocking=True`, or record an event after the copy and synchronize it before reading",
+                min(confidence, copy.confidence),
+                Impact.HIGH,
+                (("the copy starts here", start),),
+            )
+
+
+def _copy_of(site: sites.Call) -> _Copy | None:
+    transfer = transfer_of(site)
+    if transfer is None or not transfer.non_blocking or transfer.goes_to != HOST or transfer.source.on_host:
+        return None
+    if site.method == "copy_" and not (site.receiver is not None and site.receiver.pinned):
+        return None
+    if not transfer.source.is_tensor:
+        return _Copy(site.node, Confidence.POSSIBLE)
+    return _Copy(site.node, min(transfer.source.conf, Confidence.LIKELY))
+
+
+class _Reads:
+    """Where host tensors that a copy writes are read, and whether something waits before that."""
+
+    def __init__(self, model: Model, copies: dict[cst.Call, _Copy]) -> None:
+        self.model = model
+        # What stands for the tensor of a copy: the call that made it, or the view or name of it.
+        self.aliases: dict[cst.CSTNode, cst.Call] = {}
+        self.buffers: dict[cst.CSTNode, list[cst.Call]] = {}
+        self.orders: dict[FunctionInfo, dict[cst.CSTNode, int]] = {}
+        for site in model.sites.calls:
+            if site.node in copies:
+                if site.method == "copy_" and site.receiver is not None:
+                    for origin in site.receiver.origins:
+                        self.buffers.setdefault(origin, []).append(site.node)
+                self.aliases[site.node] = site.node
+
+    def find(self) -> Iterator[tuple[cst.BaseExpression, cst.Call, FunctionInfo, Confidence]]:
+        """Each read, the copy it may see, the function it stands in, and how sure that is; in order of evaluation."""
+        model = self.model
+        for site in model.sites.calls:
+            function = model.function_of(site.context)
+            receiver = site.receiver
+            if receiver is not None and site.method is not None:
+                for start in self.copies_in(receiver, site.node, function):
+                    if site.method in known.VIEWS or site.method in known.PERHAPS_VIEWS or site.method == "pin_memory":
+                        self.aliases.setdefault(site.node, start)
+                    elif receiver.kind is not Kind.CONTAINER and site.method not in _NOT_READING:
+                        yield site.node, start, function, self.sureness(receiver)
+            if self.reads_arguments(site):
+                for argument in site.arguments:
+                    for start in self.copies_in(argument.value, site.node, function):
+                        yield site.node, start, function, self.sureness(argument.value)
+        for text in model.sites.formats:
+            function = model.function_of(text.context)
+            for start in self.copies_in(text.value, text.node, function):
+                yield text.node, start, function, self.sureness(text.value)
+        for truth in model.sites.truths:
+            function = model.function_of(truth.context)
+            for start in self.copies_in(truth.value, truth.node, function):
+                yield truth.node, start, function, self.sureness(truth.value)
+        for binary in model.sites.binaries:
+            function = model.function_of(binary.context)
+            for operand in (binary.left, binary.right):
+                for start in self.copies_in(operand, binary.node, function):
+                    yield binary.node, start, function, self.sureness(operand)
+        for subscript in model.sites.subscripts:
+            function = model.function_of(subscript.context)
+            if subscript.mode == "read" and subscript.base.is_tensor and subscript.indices:
+                for start in self.copies_in(subscript.base, subscript.node, function):
+                    yield subscript.node, start, function, self.sureness(subscript.base)
+
+    def sureness(self, value: Value) -> Confidence:
+        """One copy made the value, or it is one of several things."""
+        return Confidence.LIKELY if len(value.origins) <= 1 else Confidence.POSSIBLE
+
+    def copies_in(self, value: Value, reader: cst.CSTNode, function: FunctionInfo) -> list[cst.Call]:
+        """The copies that write a value, or an element of it."""
+        found: list[cst.Call] = []
+        if value.kind is Kind.CONTAINER:
+            if value.elem is not None and value.elem.kind is not Kind.CONTAINER:
+                found += self.copies_in(value.elem, reader, function)
+            return found
+        if value.device and not value.device & HOST:
+            return found
+        for origin in value.origins:
+            start = self.aliases.get(origin)
+            if start is not None and start is not reader:
+                found.append(start)
+            for start in self.buffers.get(origin, ()):
+                if start is not reader and not self.is_before(reader, start, function):
+                    found.append(start)
+        return found
+
+    def reads_arguments(self, site: sites.Call) -> bool:
+        callee = site.callee or ""
+        if site.target is not None:
+            return False
+        if callee in _READING_CALLS or callee.startswith("numpy."):
+            return True
+        if not callee.startswith("torch.") or site.method == "copy_":
+            return False
+        last = callee.rsplit(".", 1)[-1]
+        return last not in known.VIEWS and last not in known.LIKE_FACTORIES and not callee.startswith(("torch.Tensor.to", "torch.is_"))
+
+    # Order
+
+    def order_of(self, function: FunctionInfo) -> dict[cst.CSTNode, int]:
+        """The nodes of a function by when they are done: arguments before their call."""
+        order = self.orders.get(function)
+        if order is None:
+            order = self.orders[function] = {}
+            todo: list[tuple[cst.CSTNode, bool]] = [(function.node, False)]
+            while todo:
+                node, done = todo.pop()
+                if done:
+                    order[node] = len(order)
+                elif node is function.node or not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+                    todo.append((node, True))
+                    todo += [(child, False) for child in reversed(list(children(node)))]
+        return order
+
+    def is_before(self, first: cst.CSTNode, second: cst.CSTNode, function: FunctionInfo) -> bool:
+        order = self.order_of(function)
+        return first in order and second in order and order[first] < order[second]
+
+    def races(self, start: cst.Call, reader: cst.CSTNode, function: FunctionInfo) -> bool:
+        """Whether the host comes from the copy to the read without a wait, in one way that the file shows."""
+        order = self.order_of(function)
+        if start in order:
+            return order[start] < order[reader] and not self.waits(function, order[start], order[reader])
+        begun = [order[site] for site in self.calls_reaching(function, start) if order[site] < order[reader]]
+        if begun:
+            return not self.waits(function, max(begun), order[reader]) and self.returns_unwaited(start)
+        if self.waits(function, -1, order[reader]):
+            return False
+        return any(
+            caller.node in (above := self.order_of(owner))
+            and start in above
+            and above[start] < above[caller.node]
+            and not self.waits(owner, above[start], above[caller.node])
+            for caller in function.callers
+            for owner in (self.model.function_of(caller.context),)
+        )
+
+    def calls_reaching(self, function: FunctionInfo, start: cst.Call) -> Iterator[cst.CSTNode]:
+        """The calls in a function of a function of this file that begins the copy."""
+        order = self.order_of(function)
+        for effect in function.effects:
+            if effect.callee is not None and effect.node in order and start in self.order_of(effect.callee):
+                yield effect.node
+
+    def returns_unwaited(self, start: cst.Call) -> bool:
+        """Whether the function that begins the copy ends without a wait for it."""
+        for function, order in self.orders.items():
+            if start in order:
+                return not self.waits(function, order[start], len(order))
+        return False
+
+    def waits(self, function: FunctionInfo, after: int, before: int) -> bool:
+        """Whether something between two points of a function makes the host wait."""
+        order = self.order_of(function)
+        for effect in function.effects:
+            if effect.kind is EffectKind.WAIT or (effect.callee is not None and contexts.does(effect.callee, _WAITS)):
+                if after < order.get(effect.node, -1) < before:
+                    return True
+        return any(
+            site.method in _WAITING_METHODS and after < order.get(site.node, -1) < before for site in self.model.sites.calls
+        )
