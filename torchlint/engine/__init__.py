@@ -1,0 +1,1 @@
+"""Paths in, findings out: settings, screening, the cache, worker processes, and what is reported in the end."""
