@@ -668,7 +668,9 @@ class CallReader(ExpressionReader):
         if method == "numpy_":
             return receiver
         conf = receiver.conf
-        if conf is Confidence.POSSIBLE and method in known.TENSOR_ONLY_METHODS:
+        if conf is Confidence.POSSIBLE and (
+            method in known.TENSOR_ONLY_METHODS or (method in known.REDUCTIONS and self.is_given_to_forward(receiver))
+        ):
             conf = Confidence.LIKELY
         operands = [receiver, *(a.value for a in arguments)]
         dtype = known.CAST_METHODS.get(method)
@@ -703,6 +705,11 @@ class CallReader(ExpressionReader):
         if name in known.PERHAPS_VIEWS or name in known.CAST_METHODS:
             return None if operand.pinned else operand.pinned
         return False if result.on_host else None
+
+    def is_given_to_forward(self, value: Value) -> bool:
+        """Whether it is an argument of forward in code without NumPy: what is reduced there is a tensor."""
+        given = value.ident is not None and self.frame.info.role in (Role.FORWARD, Role.AUTOGRAD)
+        return given and not self.model.uses_numpy
 
     def tupled(self, name: str, arguments: Arguments, result: Value, first: int) -> Value:
         """The tuple of tensors that some functions give."""
@@ -769,7 +776,13 @@ class CallReader(ExpressionReader):
         argument = site.argument(None, "device")
         if argument is None or argument.value.kind is Kind.NONE:
             return 0
+        self.note_accelerator(argument)
         return argument.value.device or ANYWHERE
+
+    def note_accelerator(self, argument: sites.Argument) -> None:
+        """Code that names the device it works on, and not as the host, is written for accelerators."""
+        if (argument.name == "device" or argument.value.kind is Kind.DEVICE) and argument.value.device != HOST:
+            self.model.accelerated = True
 
     def moved(self, receiver: Value, method: str, site: sites.Call) -> Value:
         """`.to`, `.cuda`, `.cpu` of a tensor or of something unknown."""
@@ -822,6 +835,7 @@ class CallReader(ExpressionReader):
         for index, argument in enumerate(site.arguments):
             value = argument.value
             if argument.name == "device" or (argument.name is None and index == 0):
+                self.note_accelerator(argument)
                 if value.kind is Kind.DTYPE or argument.star:
                     if argument.star:
                         return ANYWHERE

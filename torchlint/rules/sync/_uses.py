@@ -11,6 +11,7 @@ from typing import Final
 
 import libcst as cst
 
+from torchlint.knowledge import names as known
 from torchlint.semantics import contexts
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
@@ -49,6 +50,17 @@ def decides_the_end(model: Model, condition: cst.BaseExpression, context: Contex
     while isinstance(node, (cst.BaseExpression, cst.ComparisonTarget)):
         node = model.parent(node)
     return isinstance(node, (cst.If, cst.While)) and _ends_decoding(model, node, context)
+
+
+def used_as_tensor(model: Model, node: cst.CSTNode) -> bool:
+    """Whether the value of an expression goes straight into something that only tensors go into."""
+    around = model.parent(node)
+    if isinstance(around, cst.Attribute):
+        return around.attr.value in known.TENSOR_ONLY_METHODS
+    if isinstance(around, cst.Arg):
+        call = model.parent(around)
+        return isinstance(call, cst.Call) and (model.resolve(call.func) or "").startswith("torch.nn.functional.")
+    return False
 
 
 def _wants_host_values(model: Model, call: cst.Call) -> bool:

@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
+from torchlint.rules.sync._uses import used_as_tensor
 from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -79,7 +80,7 @@ class SyncDynamicShape(Rule):
         written = site.written
         if site.mode == "write" and (written is None or _is_number(written)):
             return  # a fill
-        sure = site.base.is_tensor or mask.kind is Kind.TENSOR
+        sure = site.base.is_tensor or mask.kind is Kind.TENSOR or used_as_tensor(model, site.node)
         wait = waits(model, as_operand(mask) if sure else mask, site.context, by_method=True)
         if wait is None:
             return

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import libcst as cst
+
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
@@ -34,9 +36,10 @@ class SyncPythonBuiltin(Rule):
         name = site.callee or ""
         if site.opaque_arguments or (name == "sorted" and site.argument(None, "key") is not None):
             return
-        walked = _walked(name, [argument.value for argument in site.arguments if argument.name is None])
-        if walked is None or walked.conf is Confidence.POSSIBLE:
-            return  # Python's builtins walk over anything
+        values = [argument.value for argument in site.arguments if argument.name is None]
+        walked = _walked(name, values)
+        if walked is None or walked.conf is Confidence.POSSIBLE or (values[0].kind is Kind.UNKNOWN and model.uses_numpy):
+            return  # Python's builtins walk over anything, NumPy's arrays among it
         wait = waits(model, walked, site.context)
         if wait is None:
             return
@@ -62,6 +65,8 @@ def _walked(name: str, values: list[Value]) -> Value | None:
     first = values[0]
     if len(values) > 1 and name in ("max", "min"):
         return next((value for value in values if value.kind is Kind.TENSOR), None)
+    if first.kind in (Kind.TENSOR, Kind.UNKNOWN) and isinstance(first.origin, cst.Comparison):
+        return first.but(kind=Kind.TENSOR, conf=max(first.conf, Confidence.LIKELY))  # only elements can be walked
     if first.kind is Kind.TENSOR:
         return first
     if name == "sum" or first.kind is not Kind.CONTAINER or first.elem is None:
