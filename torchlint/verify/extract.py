@@ -61,10 +61,13 @@ def repaired(lines: Sequence[str], edits: Iterable[Edit]) -> str:
     return "\n".join(text) + "\n"
 
 
-def pieces(finding: Finding, lines: Sequence[str], after: str, edits: Sequence[Edit]) -> Iterator[Piece]:
+def pieces(
+    finding: Finding, lines: Sequence[str], after: str, edits: Sequence[Edit], whole_loops: bool
+) -> Iterator[Piece]:
     """The ways to cut the flagged code out, the most faithful first.
 
     Args:
+        whole_loops: the cost lies between statements, so that the bare ones show nothing of it.
         finding: whose row says where.
         lines: of the file.
         after: the whole text, repaired.
@@ -90,7 +93,7 @@ def pieces(finding: Finding, lines: Sequence[str], after: str, edits: Sequence[E
                 found = True
             except Uncut:
                 pass
-    for piece in _regions(before, one, after, other, path, row, rows):
+    for piece in _regions(before, one, after, other, path, row, rows, whole_loops):
         found = True
         yield piece
     if not found:
@@ -291,7 +294,14 @@ def _annotations(statement: ast.stmt) -> Iterator[tuple[tuple[int, int], tuple[i
 
 
 def _regions(
-    before: str, one: ast.Module, after: str, other: ast.Module, path: tuple[str, ...], row: int, rows: set[int]
+    before: str,
+    one: ast.Module,
+    after: str,
+    other: ast.Module,
+    path: tuple[str, ...],
+    row: int,
+    rows: set[int],
+    whole_loops: bool,
 ) -> Iterator[Piece]:
     """Statements around the flagged row as functions of what they read: outer loops first, the bare statements last."""
     top, twin = (_follow(one, path), _follow(other, path)) if path else (one, other)
@@ -307,8 +317,8 @@ def _regions(
         if last + 1 + shift <= first:
             continue
         chosen = block[first : last + 1]
-        is_last = index == len(chain) - 1
-        if not is_last and not any(isinstance(node, (ast.For, ast.While, ast.With)) for node in chosen):
+        has_loop = any(isinstance(node, (ast.For, ast.While)) for node in chosen)
+        if not has_loop and (whole_loops or index < len(chain) - 1):
             continue
         if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
             continue

@@ -22,6 +22,9 @@ from torchlint.verify.supervise import Limits
 
 __all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
 
+# Rules whose cost lies between statements: waits, transfers, retention, timing, compilation, replicas.
+BETWEEN_STATEMENTS = ("TL1", "TL5", "TL6", "TL7", "TL8", "TL9")
+CALLS = 8  # of code without a loop of its own, one after the other, as its caller's loop does
 Source = Callable[[str, "int | None"], Sequence[str]]
 
 
@@ -185,7 +188,8 @@ def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[d
         raise Unfit("the repair needs a decision, so there is nothing to run it against")
     hinted = inputs.hints(lines)
     after = extract.repaired(lines, repair.edits)
-    for piece in extract.pieces(finding, lines, after, repair.edits):
+    whole_loops = finding.code.startswith(BETWEEN_STATEMENTS)
+    for piece in extract.pieces(finding, lines, after, repair.edits, whole_loops):
         wanted = inputs.needs(piece.before, hinted)
         experiment = {
             "rung": piece.rung,
@@ -201,6 +205,7 @@ def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[d
             "sizes": dict(inputs.SIZES[choices.size]),
             "dtype": choices.dtype,
             "rows": extract.statement_rows(lines, finding.start.row),
+            "calls": CALLS if whole_loops else 1,
             "criterion": evidence.CRITERIA.get(finding.code, "time"),
             "allow": list(choices.allow),
             "attributes": sorted(wanted.attributes),

@@ -279,7 +279,7 @@ class _Run:
             self.unusable = f"the machine could not be measured: {about.get('reason')}"
             kind = self.devices[0].partition(":")[0]
             return {"device": kind, "name": "unknown", "torch": "unknown", "python": sys.version.split()[0]}
-        return {**about, "devices": len(self.devices)}
+        return {**about, "devices": len(self.devices), "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
 
     def measure(self, experiments: list[dict[str, Any]]) -> None:
         """Measure some experiments, shared by the devices; returns when all have a result."""
