@@ -541,7 +541,10 @@ class CallReader(ExpressionReader):
         holder = function.bound if function.bound is not None else site.receiver
         if site.method is None or (holder is not None and (holder.cls is not None or holder.kind is Kind.MODULE)):
             # A parameter, an attribute or the result of an expression is called.
-            if function.device & DEVICE and site.arguments or any(v.conf >= Confidence.LIKELY for v in tensors):
+            given = function.deps or holder is not None
+            if function.device & DEVICE and site.arguments or any(v.conf >= Confidence.LIKELY for v in tensors) or (
+                given and site.arguments and self.grad_is_off()
+            ):
                 return self.call_module(function.but(kind=Kind.UNKNOWN), site)
         if tensors:
             self.effect(EffectKind.LAUNCH, site.node, function)
@@ -1202,6 +1205,7 @@ class CallReader(ExpressionReader):
         if node is None:
             return
         names = self.names_in_sum(node)
+        self.note_graph_makers(node)
         info: FunctionInfo | None = self.frame.info
         while info is not None:
             info.roots |= names
@@ -1217,6 +1221,9 @@ class CallReader(ExpressionReader):
         raise NotImplementedError
 
     def note_flow(self, target: cst.BaseExpression, sources: set[str]) -> None:
+        raise NotImplementedError
+
+    def note_graph_makers(self, node: cst.BaseExpression) -> None:
         raise NotImplementedError
 
     def in_place(self, site: sites.Call) -> None:
@@ -1310,7 +1317,7 @@ class CallReader(ExpressionReader):
             for argument in site.arguments:
                 self.formatted(site.node, argument.node, argument.value, "logging")
             return NONE
-        if qual in known.DATASETS or (site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1].endswith("Dataset")):
+        if qual in known.DATASETS or qual.startswith(known.DATASET_PACKAGES) or (site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1].endswith("Dataset")):
             return Value(Kind.DATASET, qual=qual, origins=(site.node,))
         if qual in known.LOADERS or (site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1] in ("DataLoader", "NeighborLoader")):
             return self.loader(qual, site)
@@ -2031,6 +2038,7 @@ def _cat(reader: CallReader, site: sites.Call) -> Value:
     if value.kind is Kind.CONTAINER and value.items:
         operands = [item for key, item in value.items.items() if isinstance(key, int)] or operands
     result = reader.tensor(site.node, operands, Confidence.SURE if _sure(operands) else Confidence.LIKELY, dtype=element.dtype)
+    result.pinned = reader.pinned_after("cat", element, result)
     return reader.launch(result, site.node)
 
 

@@ -20,6 +20,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.calls import CallReader
+from torchlint.semantics.expressions import MAKES_GRAPHS
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
 from torchlint.semantics.functions import (
     CallerSite,
@@ -413,6 +414,20 @@ class Interpreter(CallReader):
             for left, right in zip(target.elements, value.elements):
                 self.note_sum(left.value, right.value)
 
+    def note_flow(self, target: cst.BaseExpression, sources: set[str]) -> None:
+        """Remember that the names of a target hold parts of others."""
+        if not sources:
+            return
+        todo = [target]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, (cst.Tuple, cst.List)):
+                todo += [element.value for element in part.elements]
+            else:
+                name = dotted(part)
+                if name is not None:
+                    self.frame.info.flows.setdefault(name, set()).update(sources - {name})
+
     def self_sum(self, node: cst.Assign, target: cst.BaseExpression, result: Value) -> None:
         """`a = a + b` is an accumulation."""
         if not self.recording:
@@ -450,7 +465,10 @@ class Interpreter(CallReader):
             name = identifier(target.value)
             if value.kind is Kind.UNKNOWN:
                 value = self.refine(value, self.frame.info.duck.get(name))
-            value = self.rooted(value, name)
+            rooted = self.rooted(value, name)
+            if rooted is not value and value_node is not None:
+                self.note_graph_makers(value_node)
+            value = rooted
             self.bind(name, value)
             if self.recording:
                 self.model.values[target] = value
@@ -573,6 +591,9 @@ class Interpreter(CallReader):
                     sites.Accumulate(node, name, target, before, node.value, added, operator, self.context, in_place=True)
                 )
             self.model.augmented[node] = result
+            self.sites.binaries.append(
+                sites.Binary(node, operator, target, node.value, before, added, result, self.context, node)
+            )
         name = dotted(target)
         if name is not None:
             terms = names_in_sum(node.value)
@@ -766,6 +787,7 @@ class Interpreter(CallReader):
                 )
             self.assign(node.target, element, node, None)
 
+        self.note_flow(node.target, names_in_sum(node.iter))
         self.loop(node, iterable, enter, lambda: self.suite(node.body), self.count_of(iterable))
         if node.orelse is not None:
             self.suite(node.orelse.body)
@@ -920,6 +942,25 @@ class Interpreter(CallReader):
     def names_in_sum(self, node: cst.BaseExpression) -> set[str]:
         return names_in_sum(node)
 
+    def note_graph_makers(self, node: cst.BaseExpression) -> None:
+        """Backward runs on this expression: what is called for it, and for its first argument, acts as a module does."""
+        todo = [node]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, cst.BinaryOperation):
+                todo += [part.left, part.right]
+            elif isinstance(part, (cst.Subscript, cst.Attribute)):
+                todo.append(part.value)
+            elif isinstance(part, cst.Call):
+                todo += [argument.value for argument in part.args[:1]]
+                name = dotted(part.func)
+                if isinstance(part.func, cst.Attribute):
+                    todo.append(part.func.value)
+                if name is not None:
+                    called = self.eval_quietly(part.func)
+                    if called.kind is Kind.UNKNOWN:
+                        self.note_evidence(name, MAKES_GRAPHS)
+
     def define_lambda(self, node: cst.Lambda) -> FunctionInfo:
         """A lambda: read where it stands, with the names around it, and called from there as far as anyone knows."""
         info = self.model.functions.get(node)
@@ -940,12 +981,17 @@ class Interpreter(CallReader):
         return info
 
     def effect(
-        self, kind: EffectKind, node: cst.CSTNode, value: Value | None = None, callee: FunctionInfo | None = None
+        self,
+        kind: EffectKind,
+        node: cst.CSTNode,
+        value: Value | None = None,
+        callee: FunctionInfo | None = None,
+        part: str = "",
     ) -> None:
         """Record an effect of the code at hand."""
         if not self.recording:
             return
-        self.frame.info.effects.append(Effect(kind, node, self.context, value, callee))
+        self.frame.info.effects.append(Effect(kind, node, self.context, value, callee, part))
         for context in self.context.chain():
             if context.scope is Scope.LOOP:
                 assert context.loop is not None
@@ -954,11 +1000,13 @@ class Interpreter(CallReader):
             if context.scope is Scope.FUNCTION:
                 break
 
-    def called(self, info: FunctionInfo, node: cst.CSTNode) -> None:
+    def called(self, info: FunctionInfo, node: cst.CSTNode, part: str = "") -> None:
         """Record that a function of this file is called here."""
         if self.recording:
-            info.callers.append(CallerSite(node, self.context))
-            self.effect(EffectKind.CALL, node, None, info)
+            if part in ("", "created"):
+                info.callers.append(CallerSite(node, self.context))
+            if part != "created":
+                self.effect(EffectKind.CALL, node, None, info, part)
         elif self.pull and info.returns is None and info not in self.active:
             self.read_function(info)
 
@@ -1003,7 +1051,8 @@ _AUGMENTED: dict[type[cst.BaseAugOp], str] = {
 }
 
 _PASSING_CALLS = frozenset(
-    "sum mean stack cat scale float double half to flatten view reshape squeeze clone max min values append".split()
+    """sum mean stack cat concat scale float double half to flatten view reshape squeeze clone max min values items zip
+    enumerate reversed list tuple iter append""".split()
 )
 
 
@@ -1033,7 +1082,9 @@ def names_in_sum(node: cst.BaseExpression) -> set[str]:
             last = function.attr.value if isinstance(function, cst.Attribute) else ""
             if isinstance(function, cst.Name):
                 last = function.value
-            if last in _PASSING_CALLS:
+            if last in known.LOSSES:
+                todo += [argument.value for argument in node.args[:1]]  # the prediction; targets have no graph
+            elif last in _PASSING_CALLS:
                 todo += [argument.value for argument in node.args]
                 if isinstance(function, cst.Attribute):
                     todo.append(function.value)
