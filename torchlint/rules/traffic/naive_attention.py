@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.traffic._patterns import CASTS, SHAPES, Operation, called, consumers, reach
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, reach
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
