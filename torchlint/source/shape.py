@@ -46,6 +46,12 @@ _LONG_IF_NESTED = 40  # the same in a file whose brackets nest deeper than
 _NESTED = 20
 _WORK_OF_NESTING = 12  # nested brackets, against links of a chain as many
 
+# Brackets around nothing but short parts, and how often these may be taken for a part of one character.
+_SHORT = rf"[^()\[\]{{}},;]{{0,{_LONG}}}"
+_FLAT_BRACKETS = re.compile(rf"[(\[{{](?:{_SHORT}[,;])*{_SHORT}[)\]}}]")
+_FLAT_LINE = re.compile(rf"(?:{_SHORT}[,;])*{_SHORT}")
+_FLAT_ROUNDS = LIMITS["nesting of an expression"] // _LONG
+
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 _DEEP_INDENT = re.compile(r"^[ \t\f]{%d}" % LIMITS["nested blocks"], re.MULTILINE)
 _ELIF = re.compile(r"elif\b")
@@ -66,6 +72,8 @@ def check(scan: Scan) -> None:
     if len(text) > _MANY_BYTES:
         _demand("tokens", sum(1 for _ in _TOKENS.finditer(text)), scan, 0)
     _demand("nested brackets", scan.depth, scan, scan.deepest)
+    if _DEEP_INDENT.search(text):
+        _check_blocks(scan)
     longest = _LONG_IF_NESTED if scan.depth > _NESTED else _LONG
     work = start = 0
     for end in scan.ends:
@@ -75,8 +83,6 @@ def check(scan: Scan) -> None:
         start = end + 1
     if text.count("elif") > LIMITS["elif branches of one if"]:
         _check_elifs(scan)
-    if _DEEP_INDENT.search(text):
-        _check_blocks(scan)
 
 
 def _demand(limit: str, value: int, scan: Scan, offset: int) -> None:
@@ -124,7 +130,9 @@ _LIMIT_OF = {
 
 def _check_line(scan: Scan, start: int, end: int) -> int:
     """Hold the logical line against the limits on expressions; returns the work it is for the parser."""
-    code = "".join(_code_of(scan, start, end))
+    code = " ".join("".join(_code_of(scan, start, end)).split())
+    if scan.depth <= _NESTED and _is_flat(code):
+        return 0
     levels = [_Level()]
     work = 0
     after_operand = False
@@ -162,6 +170,21 @@ def _check_line(scan: Scan, start: int, end: int) -> int:
     for level in reversed(levels):
         work += end_part(level)
     return work + _WORK_OF_NESTING * levels[0].most_brackets ** 2
+
+
+def _is_flat(code: str) -> bool:
+    """Whether all parts of a line are short once the brackets in them are taken for one character: nearly always."""
+    if len(code) <= _LONG:
+        return True
+    if code.count("lambda") >= LIMITS["nested lambdas"]:  # their commas separate nothing
+        return False
+    for _ in range(_FLAT_ROUNDS):
+        if _FLAT_LINE.fullmatch(code):
+            return True
+        code, replaced = _FLAT_BRACKETS.subn("0", code)
+        if not replaced:
+            return False
+    return False
 
 
 def _code_of(scan: Scan, start: int, end: int) -> Iterator[str]:
