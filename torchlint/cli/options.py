@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from torchlint.findings import Confidence, Impact
+from torchlint.report.formats import FORMATS
 
 if TYPE_CHECKING:
     from torchlint.engine.settings import Configuration
@@ -92,6 +95,10 @@ def _flag(name: str, help: str, **attributes: Any) -> _Decorator[Any]:
     return _option(f"--{name}/--no-{name}", default=None, help=help, **attributes)
 
 
+def _names(grades: Iterable[Confidence] | Iterable[Impact]) -> str:
+    return ", ".join(map(str, grades))
+
+
 def _list_option(*names: str, metavar: str, help: str) -> _Decorator[Any]:
     return _option(*names, multiple=True, metavar=metavar, callback=_split, help=help)
 
@@ -118,8 +125,8 @@ rule_options = _section(
         callback=_patterns,
         help="The same, beside those of the configuration.",
     ),
-    _option("--min-confidence", metavar="GRADE", help="Report findings from this confidence: possible, likely, sure."),
-    _option("--min-impact", metavar="GRADE", help="Report findings from this impact: low, medium, high."),
+    _option("--min-confidence", metavar="GRADE", help=f"Report findings from this confidence: {_names(Confidence)}."),
+    _option("--min-impact", metavar="GRADE", help=f"Report findings from this impact: {_names(Impact)}."),
 )
 
 file_options = _section(
@@ -164,8 +171,7 @@ report_options = _section(
         multiple=True,
         metavar="FORMAT[=FILE]",
         envvar="TORCHLINT_OUTPUT_FORMAT",
-        help="How findings are shown; several may be given, each with its file: full, concise, grouped, json, "
-        "json-lines, github, gitlab, junit, sarif, lsp.",
+        help=f"How findings are shown; several may be given, each with its file: {', '.join(FORMATS)}.",
     ),
     _option("-o", "--output-file", type=click.Path(path_type=Path), metavar="FILE", help="Write the report here."),
     _option("--statistics", is_flag=True, help="Count the findings of each rule instead."),
