@@ -265,11 +265,28 @@ def _iterates(loop: Context, facts: LoopFacts) -> Iterates:
     if kind is Kind.TENSOR:
         return Iterates.ELEMENTS
     # A decoding loop counts from the length of its prompt: what it runs tells more than what it iterates.
-    if _own_work(loop, frozenset({EffectKind.FORWARD})) and not (loop.owner is not None and _within_step(loop.owner)):
+    if _own_work(loop, frozenset({EffectKind.FORWARD})) and not _part_of_a_step(loop):
         return Iterates.STEPS
     if iterable is not None and "tensor size" in (iterable.qual or ""):
         return Iterates.ELEMENTS
     return Iterates.OTHER
+
+
+def _part_of_a_step(loop: Context) -> bool:
+    """Whether a loop that runs a module is unrolled within one training step, or within a module's own forward."""
+    owner = loop.owner
+    if owner is not None and _within_step(owner):
+        return True
+    if autograd_off(loop):
+        return False
+    for link in loop.chain():
+        if link is not loop and link.scope is Scope.LOOP and _own_work(link, _WORK):
+            return True
+        if link.scope is Scope.BRANCH and link.gate is not Gate.NONE:
+            return False
+        if link.scope is Scope.FUNCTION:
+            return False
+    return False
 
 
 def _is_within_step(function: FunctionInfo) -> bool:
