@@ -710,9 +710,8 @@ class CallReader(ExpressionReader):
         return False if result.on_host else None
 
     def is_given_to_forward(self, value: Value) -> bool:
-        """Whether it is an argument of forward in code without NumPy: what is reduced there is a tensor."""
-        given = value.ident is not None and self.frame.info.role in (Role.FORWARD, Role.AUTOGRAD)
-        return given and not self.model.uses_numpy
+        """Whether it is an argument of forward: what is reduced there is a tensor."""
+        return value.ident is not None and self.frame.info.role in (Role.FORWARD, Role.AUTOGRAD)
 
     def tupled(self, name: str, arguments: Arguments, result: Value, first: int) -> Value:
         """The tuple of tensors that some functions give."""
@@ -1358,7 +1357,7 @@ class CallReader(ExpressionReader):
             return Value(Kind.SCALER, qual=qual)
         if qual == "torch.cuda.Event" or qual == "torch.Event":
             return Value(Kind.EVENT, qual=qual)
-        if qual == "torch.cuda.Stream":
+        if qual in ("torch.cuda.Stream", "torch.Stream", "torch.cuda.ExternalStream"):
             return Value(Kind.STREAM, qual=qual)
         if qual == "torch.device":
             return Value(Kind.DEVICE, Confidence.LIKELY, device=ANYWHERE)
@@ -2085,6 +2084,10 @@ _TORCH_CALLS: dict[str, Callable[[CallReader, sites.Call], Value]] = {
     "torch.compile": _compile,
     "torch.set_grad_enabled": _no_grad_globally,
     "torch.set_default_device": _set_default_device,
+    **dict.fromkeys(
+        [f"torch.{owner}.{name}_stream" for owner in ("cuda", "accelerator", "xpu") for name in ("current", "default")],
+        lambda reader, site: Value(Kind.STREAM, qual="torch.cuda.Stream"),
+    ),
     "torch.utils.data.random_split": lambda reader, site: Value(
         Kind.CONTAINER, qual="list", elem=site.arguments[0].value if site.arguments else Value(Kind.DATASET), origins=(site.node,)
     ),

@@ -977,7 +977,7 @@ class ExpressionReader:
             return STRING
         if kind is Kind.CLASS or kind is Kind.NAMESPACE:
             return base
-        if kind is Kind.DATASET:
+        if kind is Kind.DATASET or (kind is Kind.OBJECT and base.on_host and base.cls is None):
             return Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
         if kind is Kind.UNKNOWN:
             several = len(indices) > 1 and any(v is None or v.kind is Kind.TENSOR or v.kind is Kind.NONE for _, v in indices)

@@ -108,7 +108,7 @@ class Model:
                 return None
             if value.device & DEVICE:
                 conf = Confidence.LIKELY
-        elif conf is Confidence.POSSIBLE and by_method:
+        elif conf is Confidence.POSSIBLE and by_method and (value.device & DEVICE or not self.uses_numpy):
             conf = Confidence.LIKELY
         if value.kind is Kind.BATCH and not by_method:
             conf = Confidence.POSSIBLE

@@ -12,7 +12,7 @@ from torchlint.semantics import contexts
 from torchlint.semantics.contexts import Context, Hot, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import DEVICE, Gate, Kind, Value
+from torchlint.semantics.values import Gate, Kind, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     hot = model.hot(context)
     if hot is not None and not hot.trains and measures(model, context):
         return None  # the wait that closes the interval of a benchmark
-    return at_rate(model, context, confidence, evident=value.kind is Kind.TENSOR or bool(value.device & DEVICE))
+    return at_rate(model, context, confidence, evident=value.may_be_device or (value.kind is Kind.TENSOR and value.conf > Confidence.POSSIBLE))
 
 
 def as_operand(value: Value) -> Value:
@@ -62,7 +62,7 @@ def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: 
     hot = model.hot(context)
     if hot is not None:
         return Wait(confidence, hot.impact, hot)
-    if evident and confidence >= Confidence.LIKELY and _may_be_hot(context, frozenset()):
+    if evident and _may_be_hot(context, frozenset()):
         return Wait(Confidence.POSSIBLE, Impact.LOW, None)
     return None
 

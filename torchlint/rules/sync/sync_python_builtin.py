@@ -38,7 +38,8 @@ class SyncPythonBuiltin(Rule):
             return
         values = [argument.value for argument in site.arguments if argument.name is None]
         walked = _walked(name, values)
-        if walked is None or walked.conf is Confidence.POSSIBLE or (values[0].kind is Kind.UNKNOWN and model.uses_numpy):
+        unknown = model.uses_numpy and bool(values) and values[0].kind is Kind.UNKNOWN
+        if walked is None or walked.conf is Confidence.POSSIBLE or unknown:
             return  # Python's builtins walk over anything, NumPy's arrays among it
         wait = waits(model, walked, site.context)
         if wait is None:

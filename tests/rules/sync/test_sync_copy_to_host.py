@@ -1,0 +1,118 @@
+"""TL103: which copies to the host are reported."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.helpers import check, reports
+
+LOOP = """
+import numpy as np
+import torch
+
+def run(net, feed, opt, dev, note):
+    net = net.cuda()
+    spare = torch.empty(8)
+    fast = torch.empty(8, pin_memory=True)
+    kept = []
+    for k, a in enumerate(feed):
+        q = net(a.cuda())
+        q.mean().backward()
+        opt.step()
+        opt.zero_grad()
+        {line}
+    return kept
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kept.append(q.cpu())",
+        "kept.append(q.detach().to('cpu').numpy())",
+        "kept.append(q.to(device=torch.device('cpu')))",
+        "kept.extend(q.tolist())",
+        "kept += [r.cpu() for r in q]",
+        "spare.copy_(q.detach())",
+        "spare.copy_(q.detach(), non_blocking=True)",
+        "note({'q': q.detach().cpu()})",
+    ],
+)
+def test_copies_in_a_training_loop(line: str) -> None:
+    check(LOOP.format(line=f"{line}  # TL103"), "TL103")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kept.append(q.detach())",
+        "kept.append(q.to(torch.float16))",
+        "fast.copy_(q.detach(), non_blocking=True)",
+        "kept.append(q.to('cpu', non_blocking=True))",
+        "kept.append(list(q.shape))",
+        "kept.extend(np.arange(3).tolist())",
+        "kept.extend(torch.arange(3).tolist())",
+        "kept.append(q.cpu()) if k % 10 == 0 else None",
+        "net.cpu() if k == 0 else None",
+        "q.copy_(q * 2)",
+    ],
+)
+def test_what_stays_or_is_rare(line: str) -> None:
+    check(LOOP.format(line=line), "TL103")
+
+
+def test_one_finding_for_a_chain_at_the_copy() -> None:
+    found = reports(LOOP.format(line="kept.append(q.detach().cpu().numpy().tolist())"), "TL103")
+    assert [report.message.split("`")[1] for _, report in found] == ["q.detach().cpu()"]
+
+
+def test_in_a_helper_a_method_and_a_lightning_module() -> None:
+    check(
+        """
+        import torch
+        import lightning.pytorch as pl
+
+        def to_rows(v):
+            return v.tolist()  # TL103
+
+        class Task(pl.LightningModule):
+            def grab(self, v):
+                return v.detach().cpu()  # TL103
+
+            def training_step(self, batch, _):
+                out = self(batch)
+                rows = to_rows(out.argmax(-1))
+                self.last = self.grab(out)
+                return out.mean()
+
+            def on_train_epoch_end(self):
+                self.seen = self.last.cpu()
+        """,
+        "TL103",
+    )
+
+
+def test_a_copy_that_closes_a_clock_and_one_that_a_simulator_needs() -> None:
+    check(
+        """
+        from time import perf_counter
+        import torch
+
+        def bench(net, a):
+            net = net.cuda()
+            spans = []
+            for _ in range(10):
+                t = perf_counter()
+                net(a.cuda()).cpu()
+                spans.append(perf_counter() - t)
+            return spans
+
+        def play(policy, envs, steps):
+            seen = envs.reset()
+            for _ in range(steps):
+                moves = policy(torch.from_numpy(seen).cuda()).argmax(-1)
+                moves = moves.cpu().numpy()
+                seen, gains, ends, cut, more = envs.step(moves)
+        """,
+        "TL103",
+    )
