@@ -1,18 +1,15 @@
-"""Linting a piece of source in a test."""
+"""Linting a piece of source in a test, as the command line would."""
 
 from __future__ import annotations
 
-import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from pathlib import Path
 
-from torchlint.rules.registry import all_rules, run
-from torchlint.semantics.build import build_model
+from torchlint.engine.lint import lint_bytes
+from torchlint.engine.settings import Settings
 
 
 def lint(source: str, *codes: str) -> set[tuple[int, str]]:
-    """The rows, from 1, and codes of what the rules `codes` find in `source`."""
-    wrapper = MetadataWrapper(cst.parse_module(source), unsafe_skip_copy=True)
-    positions = wrapper.resolve(PositionProvider)
-    rules = [rule for rule in all_rules() if rule.code in codes]
-    assert len(rules) == len(codes), "an unknown code"
-    return {(positions[report.node].start.line, rule.code) for rule, report in run(build_model(wrapper.module), rules)}
+    """The rows, from 1, and codes of what the rules `codes` find in `source` and would show by default."""
+    result = lint_bytes(source.encode(), "page.py", Settings(root=Path(), rules=frozenset(codes)))
+    assert not result.errors
+    return {(finding.start.row, finding.code) for finding in result.findings}

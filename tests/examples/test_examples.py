@@ -34,11 +34,9 @@ def found(script: str) -> set[tuple[str, str]]:
 
 
 def last_line(script: str) -> list[float]:
-    """The final loss and the accuracy that a short run on the CPU prints."""
-    small = ["--device", "cpu", "--samples", "256", "--length", "16", "--width", "32", "--epochs", "2", "--batch", "32"]
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / script), *small], capture_output=True, text=True, check=True, timeout=120
-    )
+    """The final loss and the accuracy that a run on the CPU prints."""
+    command = [sys.executable, str(EXAMPLES / script), "--device", "cpu"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return [float(number) for number in re.findall(r"\d+\.\d+", done.stdout.splitlines()[-1])]
 
 
@@ -54,4 +52,4 @@ def test_both_learn_the_same() -> None:
     pytest.importorskip("torch")
     loss, accuracy = last_line("train.py")
     assert last_line("train_repaired.py") == pytest.approx([loss, accuracy], abs=2e-3)
-    assert accuracy > 1.5 / 8  # better than guessing one of eight classes
+    assert accuracy > 0.75  # guessing one of eight classes is right one time in eight
