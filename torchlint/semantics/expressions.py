@@ -724,7 +724,7 @@ class ExpressionReader:
         if gates != (Gate.NONE, Gate.NONE):
             return gates
         test, flipped = _unnegated(node.test)
-        return (self._gate_of_cache(node, test, flipped), Gate.NONE)
+        return (self._gate_of_cache(node, test, flipped), self._gate_of_kept(node, test, flipped))
 
     def gates_of_test(self, test: cst.BaseExpression, value: Value) -> tuple[Gate, Gate]:
         """How often code runs where a test holds and where it fails, as far as the test alone tells."""
@@ -787,6 +787,27 @@ class ExpressionReader:
         if name is None or ("." not in name and not self._is_outer(name)):
             return Gate.NONE
         return Gate.RARE if _assigns(node.body, name) else Gate.NONE
+
+    def _gate_of_kept(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
+        """`if key in cache: return cache[key]`, `if kept is not None: return kept`: what follows, and keeps, runs once."""
+        function = self.frame.info.node
+        if flipped or not isinstance(test, cst.Comparison) or not isinstance(function, cst.FunctionDef):
+            return Gate.NONE
+        if not isinstance(node.body.body[-1], cst.SimpleStatementLine) or not isinstance(node.body.body[-1].body[-1], cst.Return):
+            return Gate.NONE
+        comparison = test.comparisons[0]
+        kept: cst.BaseExpression | None = None
+        if isinstance(comparison.operator, cst.In):
+            kept = comparison.comparator
+        elif isinstance(comparison.operator, cst.IsNot):
+            kept = test.left
+            origin = self.eval_quietly(kept).origin
+            if isinstance(origin, cst.Call) and isinstance(origin.func, cst.Attribute) and origin.func.attr.value == "get":
+                kept = origin.func.value
+        name = dotted(kept) if kept is not None else None
+        if name is None or ("." not in name and not self._is_outer(name)):
+            return Gate.NONE
+        return Gate.RARE if _assigns(function.body, name) else Gate.NONE
 
     def _is_outer(self, name: str) -> bool:
         return name in self.frame.nonlocals or name not in self.frame.env
