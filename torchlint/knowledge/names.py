@@ -214,6 +214,7 @@ DATASETS: Final = frozenset(
     torchvision.datasets.VisionDataset torch.utils.data.TensorDataset torch.utils.data.Subset
     torch.utils.data.ConcatDataset torch_geometric.data.Dataset torchvision.datasets.ImageFolder""".split()
 )
+DATASET_PACKAGES: Final = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
 MODULE_BASES: Final = frozenset(
     """torch.nn.Module torch.nn.modules.module.Module torch.nn.modules.Module lightning.LightningModule
     pytorch_lightning.LightningModule lightning.pytorch.LightningModule pytorch_lightning.core.LightningModule

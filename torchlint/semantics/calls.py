@@ -166,7 +166,7 @@ class CallReader(ExpressionReader):
         returns = info.returns
         if returns is None:
             return UNKNOWN
-        return self.instantiate(returns, values, site.node)
+        return self.instantiate(info, returns, values)
 
     def bind_arguments(self, info: FunctionInfo, bound: Value | None, site: sites.Call) -> dict[int, Value]:
         """Match arguments to parameters; what is passed joins what is known of the parameter."""
@@ -212,7 +212,7 @@ class CallReader(ExpressionReader):
         if parameter not in self.frame.info.parameters:  # a recursive call tells nothing new
             parameter.passed[node] = passed
 
-    def instantiate(self, returns: Value, values: dict[int, Value], node: cst.CSTNode) -> Value:
+    def instantiate(self, info: FunctionInfo, returns: Value, values: dict[int, Value]) -> Value:
         """A function's result for these arguments: it takes device and graph from the parameters it came from."""
         if returns.ident is not None and returns.ident in values:
             given = values[returns.ident]
@@ -220,10 +220,10 @@ class CallReader(ExpressionReader):
                 device=given.device or returns.device, graph=given.graph or returns.graph, ident=given.ident, deps=given.deps
             )
         if returns.kind is Kind.CONTAINER:
-            elem = self.instantiate(returns.elem, values, node) if returns.elem is not None else None
+            elem = self.instantiate(info, returns.elem, values) if returns.elem is not None else None
             items = returns.items
             if items:
-                items = {key: self.instantiate(item, values, node) for key, item in items.items()}
+                items = {key: self.instantiate(info, item, values) for key, item in items.items()}
             if elem is returns.elem and items is returns.items:
                 return returns
             return returns.but(elem=elem, items=items)
@@ -231,20 +231,20 @@ class CallReader(ExpressionReader):
             return returns.but(ident=None, deps=0) if returns.ident is not None or returns.deps else returns
         device, graph, deps = returns.device, returns.graph, 0
         if returns.deps:
-            told_device = told_graph = 0
+            told_device = told_graph = own_device = own_graph = 0
             for index, value in values.items():
                 if index < 60 and returns.deps & (1 << index):
-                    if value.device:
-                        told_device |= value.device
-                    if value.graph:
-                        told_graph |= value.graph
+                    known_device, known_graph = info.entry.get(index, (ANYWHERE, MAYBE))
+                    own_device |= known_device
+                    own_graph |= known_graph
+                    told_device |= value.device
+                    told_graph |= value.graph
                     deps |= value.deps
-            if device & ANYWHERE and told_device:
-                device = (device & ~ANYWHERE) | told_device
-                if told_device == DEVICE:
-                    device = DEVICE
-            if graph & MAYBE and told_graph:
-                graph = (graph & ~MAYBE) | told_graph
+            # What the summary says beyond what it took from those parameters is its own; the rest is this call's.
+            if told_device:
+                device = DEVICE if told_device == DEVICE else (device & ~own_device & ~ANYWHERE) | told_device
+            if told_graph:
+                graph = (graph & ~own_graph & ~MAYBE) | told_graph
         if graph & (MAYBE | ATTACHED) and self.grad_is_off():
             graph = DETACHED
         return returns.but(device=device, graph=graph, deps=deps, ident=None)
@@ -252,7 +252,7 @@ class CallReader(ExpressionReader):
     def call_property(self, method: FunctionInfo, owner: Value, node: cst.CSTNode) -> Value:
         self.called(method, node)
         returns = method.returns
-        return UNKNOWN if returns is None else self.instantiate(returns, {0: owner}, node)
+        return UNKNOWN if returns is None else self.instantiate(method, returns, {0: owner})
 
     def construct(self, cls: ClassInfo, site: sites.Call) -> Value:
         """An instance of a class of this file."""
@@ -1478,6 +1478,8 @@ class CallReader(ExpressionReader):
             if data.kind is Kind.NUMBER:
                 rank = 0
                 shape = ()
+            elif data.kind is Kind.CONTAINER and data.items and all(v.kind is Kind.NUMBER for v in data.items.values()):
+                shape = (len(data.items),)
             if dtype is None and data.kind is Kind.NUMBER:
                 dtype = {"int": "int64", "float": "float32", "bool": "bool"}.get(data.dtype or "")
             if name == "as_tensor" and data.kind is Kind.TENSOR:
@@ -1675,7 +1677,7 @@ class CallReader(ExpressionReader):
             if enter is not None:
                 self.called(enter, node)
                 result = enter.returns
-                return manager if result is None else self.instantiate(result, {0: manager}, node)
+                return manager if result is None else self.instantiate(enter, result, {0: manager})
         if manager.fn is not None and manager.qual == "context manager":
             self.called(manager.fn, node, "enter")
             returns = manager.fn.returns
@@ -1839,7 +1841,7 @@ def _map(reader: CallReader, site: sites.Call) -> Value:
                 reader.pass_value(info.parameters[start + offset], site.node, reader.element(argument.value), values)
         reader.called(info, site.node)
         if info.returns is not None:
-            return Value(Kind.CONTAINER, qual="iterator", elem=reader.instantiate(info.returns, values, site.node))
+            return Value(Kind.CONTAINER, qual="iterator", elem=reader.instantiate(info, info.returns, values))
     if function.qual in ("float", "int", "str", "len", "bool"):
         return Value(Kind.CONTAINER, qual="iterator", elem=STRING if function.qual == "str" else NUMBER)
     return Value(Kind.CONTAINER, qual="iterator", elem=UNKNOWN)

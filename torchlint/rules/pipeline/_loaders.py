@@ -21,7 +21,7 @@ _WORKING_PACKAGES: Final = frozenset(
 )
 _WORKING_CALLS: Final = frozenset(
     """open torch.load torch.stft torch.istft torch.nn.functional.interpolate torch.nn.functional.grid_sample numpy.load
-    numpy.loadtxt numpy.genfromtxt numpy.fromfile pandas.read_csv pandas.read_parquet pandas.read_pickle pandas.read_json
+    numpy.loadtxt numpy.genfromtxt numpy.fromfile pandas.read_csv pandas.read_json pandas.read_parquet pandas.read_pickle
     time.sleep""".split()
 )
 _WORKING_PREFIXES: Final = ("torch.fft.", "torch.linalg.", "numpy.fft.", "numpy.linalg.", "torch.signal.")
@@ -38,13 +38,15 @@ _LIGHT_CALLS: Final = frozenset(
     torch.zeros torch.ones torch.arange torch.full torch.empty torch.stack torch.cat numpy.array numpy.asarray
     numpy.ascontiguousarray numpy.float32 numpy.int64""".split()
 )
+_LIGHT_PREFIXES: Final = ("torch.Tensor.", "list.", "dict.", "str.")
 
 
 def loader_calls(model: Model) -> Iterator[sites.Call]:
     """The calls that make a loader, outside tests."""
     for site in model.sites.calls:
         made = site.result
-        if made.kind is Kind.LOADER and made.items is not None and made.origin is site.node and not contexts.in_test(site.context):
+        is_new = made.kind is Kind.LOADER and made.items is not None and made.origin is site.node
+        if is_new and not contexts.in_test(site.context):
             yield site
 
 
@@ -81,7 +83,8 @@ def _dataset_works(dataset: Value, model: Model) -> tuple[Confidence, str] | Non
 
 
 def _class_works(cls: ClassInfo, model: Model) -> tuple[Confidence, str] | None:
-    found = [method for name in ("__getitem__", "__getitems__", "__iter__") if (method := cls.find_method(name)) is not None]
+    names = ("__getitem__", "__getitems__", "__iter__")
+    found = [method for name in names if (method := cls.find_method(name)) is not None]
     if found:
         confidence = _work_of(found, model)
         return (confidence, f"`{found[0].qualname}`") if confidence is not None else None
@@ -112,7 +115,7 @@ def _work_of(functions: Iterable[FunctionInfo], model: Model) -> Confidence | No
 def _work(site: sites.Call) -> Confidence | None:
     """What one call says: `likely` work, `possible` work, or None for a look-up."""
     callee = site.callee or ""
-    if site.target is not None or callee in _LIGHT_CALLS or callee.startswith(("torch.Tensor.", "list.", "dict.", "str.")):
+    if site.target is not None or callee in _LIGHT_CALLS or callee.startswith(_LIGHT_PREFIXES):
         return None
     if callee in _WORKING_CALLS or callee.startswith(_WORKING_PREFIXES) or callee.split(".", 1)[0] in _WORKING_PACKAGES:
         return Confidence.LIKELY

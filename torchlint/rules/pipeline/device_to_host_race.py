@@ -17,7 +17,7 @@ from torchlint.semantics import contexts, sites
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import children
-from torchlint.semantics.values import HOST, Kind, Value
+from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _WAITS: Final = frozenset((EffectKind.WAIT,))
 # Methods of what else may wait: events and streams of unknown kind, threads, queues, process groups.
@@ -27,9 +27,10 @@ _NOT_READING: Final = frozenset(
     """size dim stride numel nelement element_size data_ptr is_pinned is_contiguous storage_offset untyped_storage
     to cuda xpu npu copy_ record_stream share_memory_""".split()
 )
+_READING_METHODS: Final = known.TENSOR_ONLY_METHODS | known.REDUCTIONS | {"numpy", "tolist", "item"}
 # Functions that read what they are given.
 _READING_CALLS: Final = frozenset(
-    "float int bool complex str repr print list tuple set sum min max sorted any all abs round math.sqrt math.isnan".split()
+    "abs all any bool complex float int list math.isnan math.sqrt max min print repr round set sorted str sum tuple".split()
 )
 
 
@@ -61,7 +62,7 @@ class DeviceToHostRace(Rule):
             reported.add((start, function.node))
             yield Report(
                 reader,
-                f"{quote(reader)} reads what {quote(start)} is still copying to the host: nothing waits for the copy first",
+                f"{quote(reader)} reads what {quote(start)} may still be copying: nothing waits for the copy first",
                 "drop `non_blocking=True`, or record an event after the copy and synchronize it before reading",
                 min(confidence, copy.confidence),
                 Impact.HIGH,
@@ -75,9 +76,9 @@ def _copy_of(site: sites.Call) -> _Copy | None:
         return None
     if site.method == "copy_" and not (site.receiver is not None and site.receiver.pinned):
         return None
-    if not transfer.source.is_tensor:
-        return _Copy(site.node, Confidence.POSSIBLE)
-    return _Copy(site.node, min(transfer.source.conf, Confidence.LIKELY))
+    source = transfer.source
+    certain = source.kind is Kind.TENSOR and source.device == DEVICE and source.conf is Confidence.SURE
+    return _Copy(site.node, Confidence.SURE if certain else Confidence.LIKELY)
 
 
 class _Reads:
@@ -96,7 +97,7 @@ class _Reads:
                         self.buffers.setdefault(origin, []).append(site.node)
                 self.aliases[site.node] = site.node
 
-    def find(self) -> Iterator[tuple[cst.BaseExpression, cst.Call, FunctionInfo, Confidence]]:
+    def find(self) -> Iterator[tuple[cst.BaseExpression | cst.AugAssign, cst.Call, FunctionInfo, Confidence]]:
         """Each read, the copy it may see, the function it stands in, and how sure that is; in order of evaluation."""
         model = self.model
         for site in model.sites.calls:
@@ -106,7 +107,7 @@ class _Reads:
                 for start in self.copies_in(receiver, site.node, function):
                     if site.method in known.VIEWS or site.method in known.PERHAPS_VIEWS or site.method == "pin_memory":
                         self.aliases.setdefault(site.node, start)
-                    elif receiver.kind is not Kind.CONTAINER and site.method not in _NOT_READING:
+                    elif self.reads_receiver(receiver, site.method):
                         yield site.node, start, function, self.sureness(receiver)
             if self.reads_arguments(site):
                 for argument in site.arguments:
@@ -127,7 +128,7 @@ class _Reads:
                     yield binary.node, start, function, self.sureness(operand)
         for subscript in model.sites.subscripts:
             function = model.function_of(subscript.context)
-            if subscript.mode == "read" and subscript.base.is_tensor and subscript.indices:
+            if subscript.mode == "read" and subscript.base.kind is not Kind.CONTAINER and subscript.indices:
                 for start in self.copies_in(subscript.base, subscript.node, function):
                     yield subscript.node, start, function, self.sureness(subscript.base)
 
@@ -153,6 +154,12 @@ class _Reads:
                     found.append(start)
         return found
 
+    def reads_receiver(self, receiver: Value, method: str) -> bool:
+        """Whether a method looks at the data of the tensor; what is not known to be one may be a module."""
+        if receiver.kind is Kind.CONTAINER or method in _NOT_READING:
+            return False
+        return receiver.kind is not Kind.UNKNOWN or method in _READING_METHODS
+
     def reads_arguments(self, site: sites.Call) -> bool:
         callee = site.callee or ""
         if site.target is not None:
@@ -162,7 +169,8 @@ class _Reads:
         if not callee.startswith("torch.") or site.method == "copy_":
             return False
         last = callee.rsplit(".", 1)[-1]
-        return last not in known.VIEWS and last not in known.LIKE_FACTORIES and not callee.startswith(("torch.Tensor.to", "torch.is_"))
+        describes = last in known.VIEWS or last in known.LIKE_FACTORIES or last.startswith("is_")
+        return not describes and callee != "torch.Tensor.to"
 
     # Order
 
@@ -222,9 +230,12 @@ class _Reads:
         """Whether something between two points of a function makes the host wait."""
         order = self.order_of(function)
         for effect in function.effects:
-            if effect.kind is EffectKind.WAIT or (effect.callee is not None and contexts.does(effect.callee, _WAITS)):
-                if after < order.get(effect.node, -1) < before:
-                    return True
+            waits = effect.kind is EffectKind.WAIT or (
+                effect.callee is not None and contexts.does(effect.callee, _WAITS)
+            )
+            if waits and after < order.get(effect.node, -1) < before:
+                return True
         return any(
-            site.method in _WAITING_METHODS and after < order.get(site.node, -1) < before for site in self.model.sites.calls
+            site.method in _WAITING_METHODS and after < order.get(site.node, -1) < before
+            for site in self.model.sites.calls
         )

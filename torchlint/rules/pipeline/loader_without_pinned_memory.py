@@ -35,8 +35,8 @@ class LoaderWithoutPinnedMemory(Rule):
             confidence, copy = feeds[site.node]
             yield Report(
                 site.node,
-                f"{quote(site.node)} leaves its batches in ordinary memory, from which a copy to the device is staged by "
-                "the host and cannot run beside computation",
+                f"{quote(site.node.func)} leaves its batches in ordinary memory: the host stages each copy to the device, "
+                "and the copy cannot run beside computation",
                 "set `pin_memory=True`, and copy with `non_blocking=True`",
                 confidence,
                 Impact.MEDIUM,
@@ -78,7 +78,7 @@ def _feeds(model: Model) -> Feeds:
 
 def _trains_on_device(site: sites.Call, model: Model) -> bool:
     """Whether a step on a device hands its batch to something that is not read, which must move it then."""
-    if site.target is not None or site.callee is not None and site.callee.startswith(("torch.", "numpy.")):
+    if site.target is not None or (site.callee or "").startswith(("torch.", "numpy.")):
         return False
     hot = model.hot(site.context)
     return hot is not None and hot.trains and (model.accelerated or bool(site.function.device & DEVICE))

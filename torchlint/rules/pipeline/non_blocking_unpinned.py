@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Final
 
-from torchlint.findings import Impact
+from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
@@ -15,7 +15,7 @@ from torchlint.semantics import contexts, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Value
 
-_SMALL: Final = 4096  # elements that the driver's staging buffer takes without holding the host for long
+_SMALL: Final = 4096  # elements that the driver takes into its staging buffer at once: there the flag holds
 
 
 class NonBlockingUnpinned(Rule):
@@ -33,22 +33,22 @@ class NonBlockingUnpinned(Rule):
         confidence = transfers.reaches_device(transfer)
         if confidence is None or contexts.in_worker(site.context):
             return
+        source = transfer.source
+        small = _is_small(source)
         copied = at_rate(model, site.context, confidence)
         if copied is None:
             return
-        source = transfer.source
         yield Report(
             site.node,
             f"{quote(site.node)} copies from memory that is not pinned, so the driver stages it first and the host is "
             f"held for that {copied.often}, whatever `non_blocking` says",
             "pin the memory once, outside the loop" if not source.loaders else "give the loader `pin_memory=True`",
-            copied.confidence,
-            copied.impact if _is_small(source) else max(copied.impact, Impact.MEDIUM),
+            min(copied.confidence, Confidence.POSSIBLE) if small else copied.confidence,
+            copied.impact if small else max(copied.impact, Impact.MEDIUM),
             (*copied.related, *transfers.loaders_of(source)),
         )
 
 
 def _is_small(value: Value) -> bool:
-    if value.rank == 0:
-        return True
-    return value.shape is not None and all(n is not None for n in value.shape) and prod(n or 0 for n in value.shape) <= _SMALL
+    sizes = () if value.rank == 0 else value.shape
+    return sizes is not None and None not in sizes and prod(n or 0 for n in sizes) <= _SMALL
