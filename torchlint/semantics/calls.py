@@ -173,7 +173,13 @@ class CallReader(ExpressionReader):
         parameters = info.parameters
         values: dict[int, Value] = {}
         start = 0
-        if info.cls is not None and info.method in ("instance", "class", "property") and bound is not None and bound.kind is not Kind.CLASS or info.method == "class":
+        if (
+            info.cls is not None
+            and info.method in ("instance", "class", "property")
+            and bound is not None
+            and bound.kind is not Kind.CLASS
+            or info.method == "class"
+        ):
             start = 1
             if bound is not None and parameters:
                 values[0] = bound
@@ -186,7 +192,9 @@ class CallReader(ExpressionReader):
                 if argument.star == "*" and argument.value.kind is Kind.CONTAINER and argument.value.items:
                     for index in range(len(argument.value.items)):
                         if position < len(positional):
-                            self.pass_value(positional[position], site.node, argument.value.items.get(index, element), values)
+                            self.pass_value(
+                                positional[position], site.node, argument.value.items.get(index, element), values
+                            )
                             position += 1
                 elif argument.star == "**" and argument.value.kind is Kind.CONTAINER and argument.value.items:
                     for key, item in argument.value.items.items():
@@ -216,8 +224,15 @@ class CallReader(ExpressionReader):
         """A function's result for these arguments: it takes device and graph from the parameters it came from."""
         if returns.ident is not None and returns.ident in values:
             given = values[returns.ident]
-            return given if returns.kind in (given.kind, Kind.UNKNOWN) or given.kind is Kind.UNKNOWN and given.deps else returns.but(
-                device=given.device or returns.device, graph=given.graph or returns.graph, ident=given.ident, deps=given.deps
+            return (
+                given
+                if returns.kind in (given.kind, Kind.UNKNOWN) or given.kind is Kind.UNKNOWN and given.deps
+                else returns.but(
+                    device=given.device or returns.device,
+                    graph=given.graph or returns.graph,
+                    ident=given.ident,
+                    deps=given.deps,
+                )
             )
         if returns.kind is Kind.CONTAINER:
             elem = self.instantiate(info, returns.elem, values) if returns.elem is not None else None
@@ -266,7 +281,9 @@ class CallReader(ExpressionReader):
             self.called(init, site.node)
         else:
             for index, argument in enumerate(site.arguments):  # a dataclass or a named tuple
-                name = argument.name or (list(cls.class_attributes)[index] if index < len(cls.class_attributes) else None)
+                name = argument.name or (
+                    list(cls.class_attributes)[index] if index < len(cls.class_attributes) else None
+                )
                 if name is not None and name in cls.class_attributes:
                     cls.store(name, argument.node, argument.value.but(ident=None, deps=0))
         if self.recording:
@@ -290,7 +307,9 @@ class CallReader(ExpressionReader):
     def _new_instance(self, cls: ClassInfo) -> Value:
         if self.is_module(cls):
             return Value(Kind.MODULE, cls=cls, qual=cls.qualname, device=ANYWHERE, graph=MAYBE)
-        if cls.is_a(*known.OPTIMIZER_BASES) or any(name.startswith("torch.optim.") and "lr_scheduler" not in name for name in cls.base_names):
+        if cls.is_a(*known.OPTIMIZER_BASES) or any(
+            name.startswith("torch.optim.") and "lr_scheduler" not in name for name in cls.base_names
+        ):
             return Value(Kind.OPTIMIZER, cls=cls, qual=cls.qualname)
         if self.is_dataset(cls):
             return Value(Kind.DATASET, cls=cls, qual=cls.qualname)
@@ -303,12 +322,18 @@ class CallReader(ExpressionReader):
     def is_module(self, cls: ClassInfo) -> bool:
         """Whether the class is an nn.Module: by a base that is known, or by an unknown base and a `forward`."""
         for name in cls.base_names:
-            if name in known.MODULE_BASES or name.startswith("torch.nn.") or name.rsplit(".", 1)[-1] in ("LightningModule", "PreTrainedModel", "Module"):
+            if (
+                name in known.MODULE_BASES
+                or name.startswith("torch.nn.")
+                or name.rsplit(".", 1)[-1] in ("LightningModule", "PreTrainedModel", "Module")
+            ):
                 return True
             if name.endswith(("Module", "Model")) and "." in name and not name.startswith(("torch.", "django.")):
                 return True
         if "forward" in cls.methods and not cls.is_a(known.AUTOGRAD_FUNCTION):
-            return any(base.cls is None and base.kind is not Kind.NAMESPACE for base in cls.bases) and not cls.is_a("object")
+            return any(base.cls is None and base.kind is not Kind.NAMESPACE for base in cls.bases) and not cls.is_a(
+                "object"
+            )
         return False
 
     def is_dataset(self, cls: ClassInfo) -> bool:
@@ -336,7 +361,8 @@ class CallReader(ExpressionReader):
             elif "classmethod" in words or name in ("__new__", "__init_subclass__", "__class_getitem__"):
                 info.method = "class"
             elif words & {"property", "functools.cached_property"} or any(
-                isinstance(node, cst.Attribute) and node.attr.value in ("setter", "getter") for node, _ in info.decorators
+                isinstance(node, cst.Attribute) and node.attr.value in ("setter", "getter")
+                for node, _ in info.decorators
             ):
                 info.method = "property"
         role = self.role_of(info, cls, name)
@@ -455,7 +481,9 @@ class CallReader(ExpressionReader):
         self.effect(EffectKind.FORWARD, site.node, function)
         self.effect(EffectKind.LAUNCH, site.node, function)
         self._note_layers(site)
-        known_module = function.qual is not None and function.qual.startswith("torch.nn.") and function.qual.count(".") == 2
+        known_module = (
+            function.qual is not None and function.qual.startswith("torch.nn.") and function.qual.count(".") == 2
+        )
         operands = [argument.value for argument in site.arguments]
         if known_module:
             last = (function.qual or "").rsplit(".", 1)[-1]
@@ -542,8 +570,11 @@ class CallReader(ExpressionReader):
         if site.method is None or (holder is not None and (holder.cls is not None or holder.kind is Kind.MODULE)):
             # A parameter, an attribute or the result of an expression is called.
             given = function.deps or holder is not None
-            if function.device & DEVICE and site.arguments or any(v.conf >= Confidence.LIKELY for v in tensors) or (
-                given and site.arguments and self.grad_is_off()
+            if (
+                function.device & DEVICE
+                and site.arguments
+                or any(v.conf >= Confidence.LIKELY for v in tensors)
+                or (given and site.arguments and self.grad_is_off())
             ):
                 return self.call_module(function.but(kind=Kind.UNKNOWN), site)
         if tensors:
@@ -576,7 +607,9 @@ class CallReader(ExpressionReader):
             return None
         given = sum(1 for argument in site.arguments if not argument.star)
         wanted = [p for p in info.parameters[1:] if not p.star]
-        if given > len(wanted) or any(a.name is not None and all(a.name != p.name for p in wanted) for a in site.arguments):
+        if given > len(wanted) or any(
+            a.name is not None and all(a.name != p.name for p in wanted) for a in site.arguments
+        ):
             return None
         required = sum(1 for p in wanted if p.default is None)
         if given < required and not site.opaque_arguments:
@@ -609,7 +642,11 @@ class CallReader(ExpressionReader):
                 return Value(Kind.CONTAINER, qual="list", elem=NUMBER)
             return Value(Kind.NDARRAY, device=HOST, origins=(site.node,), dtype=receiver.dtype)
         if kind is Kind.SHAPE:
-            return NUMBER.but(qual="tensor size") if method in ("numel", "count", "index") else Value(Kind.CONTAINER, qual="list", elem=NUMBER.but(qual="tensor size"))
+            return (
+                NUMBER.but(qual="tensor size")
+                if method in ("numel", "count", "index")
+                else Value(Kind.CONTAINER, qual="list", elem=NUMBER.but(qual="tensor size"))
+            )
         if kind is Kind.OPTIMIZER and receiver.cls is None:
             return self.optimizer_method(method, site)
         if kind is Kind.OPTIMIZER and method in ("step", "zero_grad"):
@@ -681,10 +718,28 @@ class CallReader(ExpressionReader):
             dtype = self.result_dtype(method, receiver)
         if method in known.NEW_METHODS:
             device = self.device_argument(site)
-            return Value(Kind.TENSOR, Confidence.SURE if conf is Confidence.SURE else Confidence.LIKELY, device=device if device else receiver.device, graph=DETACHED, dtype=dtype, origins=(node,), deps=receiver.deps)
+            return Value(
+                Kind.TENSOR,
+                Confidence.SURE if conf is Confidence.SURE else Confidence.LIKELY,
+                device=device if device else receiver.device,
+                graph=DETACHED,
+                dtype=dtype,
+                origins=(node,),
+                deps=receiver.deps,
+            )
         if method in ("detach", "detach_", "requires_grad_"):
-            graph = DETACHED if method != "requires_grad_" or (arguments and arguments[0].value.const is False) else ATTACHED
-            return receiver.but(kind=Kind.TENSOR if receiver.kind is Kind.TENSOR else Kind.BATCH, conf=max(conf, Confidence.LIKELY), graph=graph, origins=(node,), ident=receiver.ident if method.endswith("_") else None)
+            graph = (
+                DETACHED
+                if method != "requires_grad_" or (arguments and arguments[0].value.const is False)
+                else ATTACHED
+            )
+            return receiver.but(
+                kind=Kind.TENSOR if receiver.kind is Kind.TENSOR else Kind.BATCH,
+                conf=max(conf, Confidence.LIKELY),
+                graph=graph,
+                origins=(node,),
+                ident=receiver.ident if method.endswith("_") else None,
+            )
         result = self.tensor(node, operands, conf, dtype=dtype)
         if receiver.device == DEVICE or receiver.device == HOST:
             result.device = receiver.device
@@ -718,7 +773,11 @@ class CallReader(ExpressionReader):
         if name in known.VALUES_AND_INDICES:
             by_dim = any(a.name in ("dim", "axis", "k") for a in arguments)
             positional = [a for a in arguments if a.name is None and not a.star][first:]
-            if name in ("topk", "sort", "kthvalue", "mode", "cummax", "cummin") or by_dim or (positional and positional[0].value.kind is Kind.NUMBER):
+            if (
+                name in ("topk", "sort", "kthvalue", "mode", "cummax", "cummin")
+                or by_dim
+                or (positional and positional[0].value.kind is Kind.NUMBER)
+            ):
                 indices = result.but(dtype="int64", graph=DETACHED)
                 return Value(
                     Kind.CONTAINER, qual="tuple", elem=result,
@@ -727,7 +786,9 @@ class CallReader(ExpressionReader):
             return result
         if name in known.TUPLES:
             return Value(Kind.CONTAINER, qual="tuple", elem=result, origins=result.origins)
-        if name in ("unique", "unique_consecutive") and any(a.name in ("return_inverse", "return_counts") for a in arguments):
+        if name in ("unique", "unique_consecutive") and any(
+            a.name in ("return_inverse", "return_counts") for a in arguments
+        ):
             return Value(Kind.CONTAINER, qual="tuple", elem=result, origins=result.origins)
         if name == "nonzero" and any(a.name == "as_tuple" and a.value.const is True for a in arguments):
             return Value(Kind.CONTAINER, qual="tuple", elem=result, origins=result.origins)
@@ -754,7 +815,11 @@ class CallReader(ExpressionReader):
                 return 0
             if name in ("norm",) and not named & {"dim", "axis"} and len(rest) <= 1:
                 return 0
-            if name in ("std", "var") and not named & {"dim", "axis"} and (not rest or rest[0].value.const in (True, False)):
+            if (
+                name in ("std", "var")
+                and not named & {"dim", "axis"}
+                and (not rest or rest[0].value.const in (True, False))
+            ):
                 return 0
             if not rest and not named & {"dim", "axis"} and not any(a.star for a in arguments):
                 return 0
@@ -883,12 +948,22 @@ class CallReader(ExpressionReader):
             pair = Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: PARAMETER}, elem=PARAMETER)
             return Value(Kind.PARAMETERS, elem=pair, device=receiver.device)
         if method in ("modules", "children"):
-            return Value(Kind.CONTAINER, qual="modules", elem=Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE))
+            return Value(
+                Kind.CONTAINER,
+                qual="modules",
+                elem=Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE),
+            )
         if method in ("named_modules", "named_children"):
             inner = Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE)
-            return Value(Kind.CONTAINER, qual="modules", elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: inner}, elem=inner))
+            return Value(
+                Kind.CONTAINER,
+                qual="modules",
+                elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: inner}, elem=inner),
+            )
         if method == "state_dict":
-            return Value(Kind.CONTAINER, qual="dict", elem=PARAMETER.but(graph=DETACHED, device=receiver.device or ANYWHERE))
+            return Value(
+                Kind.CONTAINER, qual="dict", elem=PARAMETER.but(graph=DETACHED, device=receiver.device or ANYWHERE)
+            )
         if method in ("register_buffer", "register_parameter") and receiver.cls is not None:
             name = site.argument(0, "name")
             tensor = site.argument(1, "tensor") or site.argument(1, "param")
@@ -898,7 +973,13 @@ class CallReader(ExpressionReader):
                     value = value.but(device=ANYWHERE, ident=None, deps=0)  # moves with its module
                 receiver.cls.store(name.value.const, node, value)
             return NONE
-        if method in ("register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook", "register_hook", "register_backward_hook"):
+        if method in (
+            "register_forward_hook",
+            "register_forward_pre_hook",
+            "register_full_backward_hook",
+            "register_hook",
+            "register_backward_hook",
+        ):
             for argument in site.arguments:
                 if argument.value.fn is not None:
                     argument.value.fn.role = Role.HOOK
@@ -912,7 +993,11 @@ class CallReader(ExpressionReader):
         if method in ("values",) and receiver.elem is not None:
             return Value(Kind.CONTAINER, qual="modules", elem=receiver.elem)
         if method in ("items",) and receiver.elem is not None:
-            return Value(Kind.CONTAINER, qual="modules", elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: receiver.elem}, elem=receiver.elem))
+            return Value(
+                Kind.CONTAINER,
+                qual="modules",
+                elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: receiver.elem}, elem=receiver.elem),
+            )
         if method in ("keys",):
             return Value(Kind.CONTAINER, elem=STRING)
         if method in ("size", "device", "dim", "numel"):
@@ -933,7 +1018,13 @@ class CallReader(ExpressionReader):
         if site.arguments and receiver.device & DEVICE:
             self.effect(EffectKind.FORWARD, node, receiver)
             self.effect(EffectKind.LAUNCH, node, receiver)
-            return Value(Kind.BATCH, Confidence.POSSIBLE, device=receiver.device, graph=MAYBE if not self.grad_is_off() else DETACHED, origins=(node,))
+            return Value(
+                Kind.BATCH,
+                Confidence.POSSIBLE,
+                device=receiver.device,
+                graph=MAYBE if not self.grad_is_off() else DETACHED,
+                origins=(node,),
+            )
         return Value(Kind.UNKNOWN, device=receiver.device or ANYWHERE, graph=MAYBE)
 
     def container_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
@@ -970,7 +1061,12 @@ class CallReader(ExpressionReader):
             return Value(Kind.CONTAINER, qual="list", elem=STRING)
         if method in ("get", "pop", "popleft", "popitem"):
             key = site.argument(0)
-            if key is not None and receiver.items and isinstance(key.value.const, (int, str)) and key.value.const in receiver.items:
+            if (
+                key is not None
+                and receiver.items
+                and isinstance(key.value.const, (int, str))
+                and key.value.const in receiver.items
+            ):
                 return receiver.items[key.value.const]
             return elem or UNKNOWN
         if method in ("copy", "to"):
@@ -986,7 +1082,14 @@ class CallReader(ExpressionReader):
         return None
 
     def store_value(
-        self, container: Value, argument: sites.Argument, how: str, site: sites.Call, *, value: Value | None = None, key: str | None = None
+        self,
+        container: Value,
+        argument: sites.Argument,
+        how: str,
+        site: sites.Call,
+        *,
+        value: Value | None = None,
+        key: str | None = None,
     ) -> None:
         """A container takes a value: it remembers it, and rules hear of it."""
         stored = argument.value if value is None else value
@@ -1042,11 +1145,22 @@ class CallReader(ExpressionReader):
             return receiver
         top = qual.split(".", 1)[0]
         if top in known.HOST_LIBRARIES or top == "numpy":
-            if qual.startswith("tqdm.") and method in ("set_description", "set_postfix", "set_postfix_str", "write", "set_description_str"):
+            if qual.startswith("tqdm.") and method in (
+                "set_description",
+                "set_postfix",
+                "set_postfix_str",
+                "write",
+                "set_description_str",
+            ):
                 for argument in site.arguments:
                     self.formatted(site.node, argument.node, argument.value, "tqdm")
                 return NONE
-            return Value(Kind.NDARRAY if top == "numpy" else Kind.OBJECT, device=HOST, qual=f"{qual}.{method}", origins=(site.node,))
+            return Value(
+                Kind.NDARRAY if top == "numpy" else Kind.OBJECT,
+                device=HOST,
+                qual=f"{qual}.{method}",
+                origins=(site.node,),
+            )
         if qual.startswith("torch.") and "lr_scheduler" in qual:
             return NONE
         tensors = [a.value for a in site.arguments if a.value.is_tensor]
@@ -1064,11 +1178,25 @@ class CallReader(ExpressionReader):
     def accelerator_method(self, method: str, site: sites.Call) -> Value:
         """Accelerate's and Fabric's: they move, and run backward."""
         self.model.accelerated = True
-        if method in ("prepare", "setup", "setup_dataloaders", "prepare_model", "prepare_data_loader", "prepare_optimizer", "setup_module", "setup_optimizers"):
+        if method in (
+            "prepare",
+            "setup",
+            "setup_dataloaders",
+            "prepare_model",
+            "prepare_data_loader",
+            "prepare_optimizer",
+            "setup_module",
+            "setup_optimizers",
+        ):
             values = [self.prepared(argument.value) for argument in site.arguments]
             if len(values) == 1:
                 return values[0]
-            return Value(Kind.CONTAINER, qual="tuple", items=dict(enumerate(values)), elem=functools.reduce(join, values) if values else UNKNOWN)
+            return Value(
+                Kind.CONTAINER,
+                qual="tuple",
+                items=dict(enumerate(values)),
+                elem=functools.reduce(join, values) if values else UNKNOWN,
+            )
         if method == "backward":
             if site.arguments:
                 self.effect(EffectKind.BACKWARD, site.node, site.arguments[0].value)
@@ -1083,7 +1211,9 @@ class CallReader(ExpressionReader):
                 self.formatted(site.node, argument.node, argument.value, "print")
             return NONE
         if method == "clip_grad_norm_":
-            return Value(Kind.TENSOR, Confidence.LIKELY, device=DEVICE | ANYWHERE, graph=DETACHED, rank=0, origins=(site.node,))
+            return Value(
+                Kind.TENSOR, Confidence.LIKELY, device=DEVICE | ANYWHERE, graph=DETACHED, rank=0, origins=(site.node,)
+            )
         return UNKNOWN
 
     def prepared(self, value: Value) -> Value:
@@ -1120,7 +1250,9 @@ class CallReader(ExpressionReader):
                 if self.recording:
                     name = dotted(site.receiver_node) if site.receiver_node is not None else None
                     self.sites.stores.append(
-                        sites.Store(node, method, receiver, name, argument.node, argument.value, self.context, self.statement)
+                        sites.Store(
+                            node, method, receiver, name, argument.node, argument.value, self.context, self.statement
+                        )
                     )
             if method in ("append", "extend", "insert", "appendleft"):
                 return NONE
@@ -1161,18 +1293,36 @@ class CallReader(ExpressionReader):
         if method == "size":
             return NUMBER.but(qual="tensor size") if site.arguments else Value(Kind.SHAPE, qual="tensor size")
         if method in ("items", "values", "keys") and not site.arguments:
-            inner = receiver.but(origins=(), ident=None, items=None) if receiver.device != ANYWHERE or receiver.deps else UNKNOWN
+            inner = (
+                receiver.but(origins=(), ident=None, items=None)
+                if receiver.device != ANYWHERE or receiver.deps
+                else UNKNOWN
+            )
             if method == "values":
                 return Value(Kind.CONTAINER, qual="values", elem=receiver.elem or inner)
             if method == "keys":
                 return Value(Kind.CONTAINER, qual="list", elem=STRING)
             value = receiver.elem or inner
-            return Value(Kind.CONTAINER, qual="items", elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: value}, elem=value))
+            return Value(
+                Kind.CONTAINER,
+                qual="items",
+                elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: value}, elem=value),
+            )
         if method in _STRONG_TENSOR_METHODS:
-            base = receiver.but(kind=Kind.TENSOR, conf=Confidence.POSSIBLE, device=receiver.device or ANYWHERE, graph=receiver.graph or MAYBE)
+            base = receiver.but(
+                kind=Kind.TENSOR,
+                conf=Confidence.POSSIBLE,
+                device=receiver.device or ANYWHERE,
+                graph=receiver.graph or MAYBE,
+            )
             return self.tensor_method(base, method, site)
         if method in known.REDUCTIONS or method in _WEAK_TENSOR_METHODS:
-            base = receiver.but(kind=Kind.TENSOR, conf=Confidence.POSSIBLE, device=receiver.device or ANYWHERE, graph=receiver.graph or MAYBE)
+            base = receiver.but(
+                kind=Kind.TENSOR,
+                conf=Confidence.POSSIBLE,
+                device=receiver.device or ANYWHERE,
+                graph=receiver.graph or MAYBE,
+            )
             result = self.tensor_method(base, method, site)
             result = result.but()
             if result.kind in (Kind.TENSOR, Kind.BATCH) and self.model.uses_numpy and not receiver.device & DEVICE:
@@ -1233,9 +1383,18 @@ class CallReader(ExpressionReader):
         if method in _MODULE_MOVES or method in ("cuda", "requires_grad_"):
             if receiver.kind is Kind.MODULE:
                 self.rename(node, site.result)
-            elif receiver.kind is Kind.UNKNOWN and isinstance(self.statement, cst.Expr) and self.statement.value is site.node:
+            elif (
+                receiver.kind is Kind.UNKNOWN
+                and isinstance(self.statement, cst.Expr)
+                and self.statement.value is site.node
+            ):
                 self.rename(node, site.result.but(kind=Kind.MODULE, conf=Confidence.LIKELY, graph=MAYBE))
-        elif method.endswith("_") and not method.endswith("__") and receiver.kind is Kind.TENSOR and site.result.kind is Kind.TENSOR:
+        elif (
+            method.endswith("_")
+            and not method.endswith("__")
+            and receiver.kind is Kind.TENSOR
+            and site.result.kind is Kind.TENSOR
+        ):
             if site.result.graph != receiver.graph or method in ("detach_", "requires_grad_"):
                 self.rename(node, site.result)
 
@@ -1316,9 +1475,15 @@ class CallReader(ExpressionReader):
             for argument in site.arguments:
                 self.formatted(site.node, argument.node, argument.value, "logging")
             return NONE
-        if qual in known.DATASETS or qual.startswith(known.DATASET_PACKAGES) or (site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1].endswith("Dataset")):
+        if (
+            qual in known.DATASETS
+            or qual.startswith(known.DATASET_PACKAGES)
+            or (site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1].endswith("Dataset"))
+        ):
             return Value(Kind.DATASET, qual=qual, origins=(site.node,))
-        if qual in known.LOADERS or (site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1] in ("DataLoader", "NeighborLoader")):
+        if qual in known.LOADERS or (
+            site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1] in ("DataLoader", "NeighborLoader")
+        ):
             return self.loader(qual, site)
         if top in known.HOST_LIBRARIES:
             return Value(Kind.OBJECT, device=HOST, qual=qual, origins=(site.node,))
@@ -1331,21 +1496,32 @@ class CallReader(ExpressionReader):
             self.effect(EffectKind.LAUNCH, site.node)
             base = self.tensor(site.node, tensors)
             graph = DETACHED if self.grad_is_off() else base.graph | MAYBE
-            return Value(Kind.BATCH, Confidence.POSSIBLE, device=base.device, graph=graph, origins=(site.node,), deps=base.deps)
+            return Value(
+                Kind.BATCH, Confidence.POSSIBLE, device=base.device, graph=graph, origins=(site.node,), deps=base.deps
+            )
         return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, origins=(site.node,))
 
     def instance_of_external(self, qual: str) -> Value:
         """An instance of a class of another package."""
         qual = known.canonical(qual)
         last = qual.rsplit(".", 1)[-1]
-        if qual in ("torch.Tensor", "torch.nn.Parameter", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor") or (
-            last in ("Tensor", "FloatTensor", "LongTensor", "BoolTensor") and (qual == last or qual.startswith("torch.") or qual.startswith("jaxtyping."))
+        if qual in (
+            "torch.Tensor",
+            "torch.nn.Parameter",
+            "torch.FloatTensor",
+            "torch.LongTensor",
+            "torch.BoolTensor",
+        ) or (
+            last in ("Tensor", "FloatTensor", "LongTensor", "BoolTensor")
+            and (qual == last or qual.startswith("torch.") or qual.startswith("jaxtyping."))
         ):
             graph = ATTACHED if last == "Parameter" else MAYBE
             return Value(Kind.TENSOR, Confidence.LIKELY, device=ANYWHERE, graph=graph)
         if qual.startswith("torch.cuda.") and last.endswith("Tensor"):
             return Value(Kind.TENSOR, Confidence.LIKELY, device=DEVICE, graph=MAYBE)
-        if qual in known.MODULE_BASES or (qual.startswith("torch.nn.") and last[:1].isupper() and last not in known.NN_NOT_MODULES):
+        if qual in known.MODULE_BASES or (
+            qual.startswith("torch.nn.") and last[:1].isupper() and last not in known.NN_NOT_MODULES
+        ):
             return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, qual=qual)
         if qual in known.OPTIMIZER_BASES or (qual.startswith("torch.optim.") and "lr_scheduler" not in qual):
             return Value(Kind.OPTIMIZER, Confidence.LIKELY, qual=qual)
@@ -1365,7 +1541,9 @@ class CallReader(ExpressionReader):
             return Value(Kind.DTYPE)
         if qual == "torch.Size":
             return Value(Kind.SHAPE)
-        if qual in ("numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64") or qual.startswith("numpy.typing"):
+        if qual in ("numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64") or qual.startswith(
+            "numpy.typing"
+        ):
             return Value(Kind.NDARRAY, device=HOST)
         if last in ("Callable", "Any", "TypeVar", "Self", "T", "Protocol", ""):
             return UNKNOWN
@@ -1403,7 +1581,9 @@ class CallReader(ExpressionReader):
             what = known.NOT_TENSOR[last]
             if last in ("allclose", "equal", "is_nonzero") and site.arguments:
                 self._host_read(site.arguments[0].value, node)
-            return {"number": NUMBER, "none": NONE, "shape": Value(Kind.SHAPE)}.get(what, Value(Kind.OBJECT, qual=qual, origins=(node,)))
+            return {"number": NUMBER, "none": NONE, "shape": Value(Kind.SHAPE)}.get(
+                what, Value(Kind.OBJECT, qual=qual, origins=(node,))
+            )
         prefix = qual.rsplit(".", 1)[0]
         if prefix not in _TENSOR_NAMESPACES:
             if prefix == "torch.distributed" and last in ("all_reduce", "all_gather", "broadcast", "reduce", "barrier"):
@@ -1417,7 +1597,11 @@ class CallReader(ExpressionReader):
                 return site.arguments[0].value if site.arguments else UNKNOWN
             if prefix.startswith("torch.backends") or prefix.startswith("torch.cuda"):
                 return NUMBER
-            return Value(Kind.OBJECT, qual=qual, origins=(node,)) if not any(a.value.is_tensor for a in site.arguments) else self.call_unknown_torch(site)
+            return (
+                Value(Kind.OBJECT, qual=qual, origins=(node,))
+                if not any(a.value.is_tensor for a in site.arguments)
+                else self.call_unknown_torch(site)
+            )
         operands: list[Value] = []
         for argument in site.arguments:
             value = argument.value
@@ -1425,7 +1609,12 @@ class CallReader(ExpressionReader):
                 value = value.elem
             operands.append(value)
         first = operands[0] if operands else UNKNOWN
-        result = self.tensor(node, operands, Confidence.SURE if _sure(operands) else Confidence.LIKELY, dtype=self.result_dtype(last, first))
+        result = self.tensor(
+            node,
+            operands,
+            Confidence.SURE if _sure(operands) else Confidence.LIKELY,
+            dtype=self.result_dtype(last, first),
+        )
         device = self.device_argument(site)
         if device:
             result.device = device
@@ -1439,7 +1628,11 @@ class CallReader(ExpressionReader):
         elif first.is_tensor or first.kind is Kind.UNKNOWN:
             result.rank = self.result_rank(last, first, site.arguments, 1)
         self.launch(result, node)
-        if last in ("split", "chunk", "unbind", "tensor_split", "meshgrid", "broadcast_tensors") or last in known.TUPLES or last in known.VALUES_AND_INDICES:
+        if (
+            last in ("split", "chunk", "unbind", "tensor_split", "meshgrid", "broadcast_tensors")
+            or last in known.TUPLES
+            or last in known.VALUES_AND_INDICES
+        ):
             if last in ("max", "min") and len(site.arguments) > 1 and operands[1].is_tensor:
                 return result
             return self.tupled(last, site.arguments, result, 1)
@@ -1451,7 +1644,9 @@ class CallReader(ExpressionReader):
         operands = [a.value for a in site.arguments]
         self.effect(EffectKind.LAUNCH, site.node)
         base = self.tensor(site.node, operands, Confidence.LIKELY)
-        return Value(Kind.BATCH, Confidence.LIKELY, device=base.device, graph=base.graph, origins=(site.node,), deps=base.deps)
+        return Value(
+            Kind.BATCH, Confidence.LIKELY, device=base.device, graph=base.graph, origins=(site.node,), deps=base.deps
+        )
 
     def dtype_argument(self, site: sites.Call) -> str | None:
         argument = site.argument(None, "dtype")
@@ -1470,7 +1665,11 @@ class CallReader(ExpressionReader):
         shape: tuple[int | None, ...] | None = None
         if name in ("tensor", "as_tensor", "asarray", "scalar_tensor"):
             if not device:
-                device = data.device if name != "tensor" and data.kind is Kind.TENSOR and data.device else self.default_device()
+                device = (
+                    data.device
+                    if name != "tensor" and data.kind is Kind.TENSOR and data.device
+                    else self.default_device()
+                )
                 if name == "tensor" and data.kind is Kind.TENSOR:
                     device = data.device
                 if data.kind is Kind.UNKNOWN and name != "tensor" and data.device & DEVICE:
@@ -1508,7 +1707,11 @@ class CallReader(ExpressionReader):
             pinned = pin.value.const if isinstance(pin.value.const, bool) else None
         elif name in ("as_tensor", "asarray") and data.is_tensor:
             pinned = data.pinned
-        elif device == HOST and not site.opaque_arguments and (name not in ("as_tensor", "asarray") or data.kind is not Kind.UNKNOWN):
+        elif (
+            device == HOST
+            and not site.opaque_arguments
+            and (name not in ("as_tensor", "asarray") or data.kind is not Kind.UNKNOWN)
+        ):
             pinned = False
         result = Value(
             Kind.TENSOR, Confidence.SURE, device=device, graph=graph, dtype=dtype, rank=rank, shape=shape,
@@ -1543,11 +1746,19 @@ class CallReader(ExpressionReader):
             device = self.device_argument(site) or HOST
             if last in ("DistributedDataParallel", "DataParallel") and site.arguments:
                 inner = site.arguments[0].value
-                return inner.but(kind=Kind.MODULE, conf=max(inner.conf, Confidence.LIKELY), device=DEVICE | inner.device, qual=qual if inner.cls is None else inner.qual)
+                return inner.but(
+                    kind=Kind.MODULE,
+                    conf=max(inner.conf, Confidence.LIKELY),
+                    device=DEVICE | inner.device,
+                    qual=qual if inner.cls is None else inner.qual,
+                )
             elem: Value | None = None
             items: dict[Any, Value] | None = None
             if last in known.NN_CONTAINERS:
-                parts = [self.element(a.value) if a.star or a.value.kind is Kind.CONTAINER else a.value for a in site.arguments]
+                parts = [
+                    self.element(a.value) if a.star or a.value.kind is Kind.CONTAINER else a.value
+                    for a in site.arguments
+                ]
                 if last == "ModuleDict" and site.arguments and site.arguments[0].value.kind is Kind.CONTAINER:
                     parts = [self.element(site.arguments[0].value, values=True)]
                 if last == "Sequential" and not site.opaque_arguments:
@@ -1555,7 +1766,16 @@ class CallReader(ExpressionReader):
                 parts = [part for part in parts if part.kind is Kind.MODULE]
                 for part in parts:
                     elem = part if elem is None else join(elem, part)
-            return Value(Kind.MODULE, Confidence.SURE, device=device, graph=MAYBE, qual=qual, elem=elem, items=items, origins=(node,))
+            return Value(
+                Kind.MODULE,
+                Confidence.SURE,
+                device=device,
+                graph=MAYBE,
+                qual=qual,
+                elem=elem,
+                items=items,
+                origins=(node,),
+            )
         if qual.startswith("torch.optim."):
             if "lr_scheduler" in qual:
                 return Value(Kind.OBJECT, qual=qual)
@@ -1569,7 +1789,13 @@ class CallReader(ExpressionReader):
         if made.kind is Kind.UNKNOWN:
             made = Value(Kind.OBJECT, qual=qual)
         if made.kind is Kind.TENSOR:  # torch.Tensor(n), torch.LongTensor([...]): on the host
-            return Value(Kind.TENSOR, Confidence.SURE, device=DEVICE if ".cuda." in qual else HOST, graph=DETACHED, origins=(node,))
+            return Value(
+                Kind.TENSOR,
+                Confidence.SURE,
+                device=DEVICE if ".cuda." in qual else HOST,
+                graph=DETACHED,
+                origins=(node,),
+            )
         if made.kind is Kind.SHAPE:
             return made
         return made.but(conf=Confidence.SURE, origins=(node,))
@@ -1577,7 +1803,9 @@ class CallReader(ExpressionReader):
     def loader(self, qual: str, site: sites.Call) -> Value:
         """A DataLoader: its options, as far as they are written here."""
         options: dict[Any, Value] = {}
-        for position, name in enumerate(("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory")):
+        for position, name in enumerate(
+            ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory")
+        ):
             argument = site.argument(position, name)
             if argument is not None:
                 options[name] = argument.value
@@ -1601,7 +1829,16 @@ class CallReader(ExpressionReader):
         batch = Value(
             Kind.BATCH, Confidence.LIKELY, device=HOST, graph=DETACHED, pinned=pinned, qual="batch", loaders=(site.node,)
         )  # fmt: skip
-        return Value(Kind.LOADER, Confidence.SURE, device=HOST, pinned=pinned, items=options, elem=batch, qual=qual, origins=(site.node,))
+        return Value(
+            Kind.LOADER,
+            Confidence.SURE,
+            device=HOST,
+            pinned=pinned,
+            items=options,
+            elem=batch,
+            qual=qual,
+            origins=(site.node,),
+        )
 
     def wrapped_iterable(self, site: sites.Call) -> Value:
         """`tqdm(loader)`, `itertools.islice(loader, n)`: the same elements."""
@@ -1664,7 +1901,9 @@ class CallReader(ExpressionReader):
             flags.add("stream")
         elif qual == "torch.cuda.graph":
             flags.add("graph capture")
-        elif qual.endswith(".no_sync") or (call is not None and isinstance(call.func, cst.Attribute) and call.func.attr.value == "no_sync"):
+        elif qual.endswith(".no_sync") or (
+            call is not None and isinstance(call.func, cst.Attribute) and call.func.attr.value == "no_sync"
+        ):
             flags.add("no_sync")
         elif qual == "torch.device" and first is not None:
             flags.add(f"device:{first.device or ANYWHERE}")
@@ -1697,7 +1936,9 @@ class CallReader(ExpressionReader):
 
 
 def _sure(operands: list[Value]) -> bool:
-    return all(value.conf is Confidence.SURE for value in operands if value.is_tensor) and any(value.is_tensor for value in operands)
+    return all(value.conf is Confidence.SURE for value in operands if value.is_tensor) and any(
+        value.is_tensor for value in operands
+    )
 
 
 def _enumerated(receiver: Value) -> dict[Any, Value] | None:
@@ -1773,7 +2014,11 @@ def _range(reader: CallReader, site: sites.Call) -> Value:
     elif len(numbers) >= 2 and all(isinstance(n, int) for n in numbers):
         count = len(range(*numbers))  # type: ignore[call-overload]
     return Value(
-        Kind.CONTAINER, qual="range of tensor size" if sized else "range", elem=NUMBER.but(qual="index"), const=count, origins=(site.node,)
+        Kind.CONTAINER,
+        qual="range of tensor size" if sized else "range",
+        elem=NUMBER.but(qual="index"),
+        const=count,
+        origins=(site.node,),
     )
 
 
@@ -1788,10 +2033,18 @@ def _enumerate(reader: CallReader, site: sites.Call) -> Value:
 def _like_iterable(inner: Value, element: Value) -> Value:
     """An iterator over the same things in another form: what it iterates is still known."""
     if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE, Kind.TENSOR):
-        return inner.but(elem=element, ident=None, const=MISSING) if inner.kind is not Kind.TENSOR else Value(
-            Kind.CONTAINER, qual="tensor size", elem=element, device=inner.device
+        return (
+            inner.but(elem=element, ident=None, const=MISSING)
+            if inner.kind is not Kind.TENSOR
+            else Value(Kind.CONTAINER, qual="tensor size", elem=element, device=inner.device)
         )
-    return Value(Kind.CONTAINER, qual=inner.qual if inner.qual in ("modules", "range of tensor size", "range", "tensor size") else "iterator", elem=element, items=None, const=inner.const if inner.qual == "range" else MISSING)
+    return Value(
+        Kind.CONTAINER,
+        qual=inner.qual if inner.qual in ("modules", "range of tensor size", "range", "tensor size") else "iterator",
+        elem=element,
+        items=None,
+        const=inner.const if inner.qual == "range" else MISSING,
+    )
 
 
 def _zip(reader: CallReader, site: sites.Call) -> Value:
@@ -1812,13 +2065,21 @@ def _zip(reader: CallReader, site: sites.Call) -> Value:
 
 def _same_elements(reader: CallReader, site: sites.Call) -> Value:
     if not site.arguments:
-        return Value(Kind.CONTAINER, qual=site.callee if site.callee in ("list", "tuple", "set") else "list", origins=(site.node,))
+        return Value(
+            Kind.CONTAINER,
+            qual=site.callee if site.callee in ("list", "tuple", "set") else "list",
+            origins=(site.node,),
+        )
     inner = site.arguments[0].value
     if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE):
         return inner.but(ident=None)
     if inner.kind is Kind.CONTAINER:
         if site.callee in ("list", "tuple", "set") and inner.qual not in ("modules",):
-            return inner.but(qual=site.callee, origins=(site.node,), items=dict(inner.items) if inner.items and inner.qual in ("list", "tuple") else None)
+            return inner.but(
+                qual=site.callee,
+                origins=(site.node,),
+                items=dict(inner.items) if inner.items and inner.qual in ("list", "tuple") else None,
+            )
         return inner
     if inner.kind is Kind.SHAPE:
         return Value(Kind.CONTAINER, qual="list", elem=NUMBER.but(qual="tensor size"), items=inner.items)
@@ -2002,7 +2263,9 @@ def _device(reader: CallReader, site: sites.Call) -> Value:
 
 def _from_numpy(reader: CallReader, site: sites.Call) -> Value:
     data = site.arguments[0].value if site.arguments else UNKNOWN
-    return Value(Kind.TENSOR, Confidence.SURE, device=HOST, graph=DETACHED, pinned=False, dtype=data.dtype, origins=(site.node,))
+    return Value(
+        Kind.TENSOR, Confidence.SURE, device=HOST, graph=DETACHED, pinned=False, dtype=data.dtype, origins=(site.node,)
+    )
 
 
 def _load(reader: CallReader, site: sites.Call) -> Value:
@@ -2038,7 +2301,9 @@ def _cat(reader: CallReader, site: sites.Call) -> Value:
     operands = [element]
     if value.kind is Kind.CONTAINER and value.items:
         operands = [item for key, item in value.items.items() if isinstance(key, int)] or operands
-    result = reader.tensor(site.node, operands, Confidence.SURE if _sure(operands) else Confidence.LIKELY, dtype=element.dtype)
+    result = reader.tensor(
+        site.node, operands, Confidence.SURE if _sure(operands) else Confidence.LIKELY, dtype=element.dtype
+    )
     result.pinned = reader.pinned_after("cat", element, result)
     return reader.launch(result, site.node)
 
@@ -2051,7 +2316,14 @@ def _autograd_grad(reader: CallReader, site: sites.Call) -> Value:
         reader.note_root(site.arguments[0].node)
     create = site.argument(3, "create_graph")
     graph = ATTACHED if create is not None and create.value.const is True else DETACHED
-    tensor = Value(Kind.TENSOR, Confidence.SURE, device=first.device or ANYWHERE, graph=graph, origins=(site.node,), deps=first.deps)
+    tensor = Value(
+        Kind.TENSOR,
+        Confidence.SURE,
+        device=first.device or ANYWHERE,
+        graph=graph,
+        origins=(site.node,),
+        deps=first.deps,
+    )
     return Value(Kind.CONTAINER, qual="tuple", elem=tensor, origins=(site.node,))
 
 
@@ -2091,10 +2363,23 @@ _TORCH_CALLS: dict[str, Callable[[CallReader, sites.Call], Value]] = {
         lambda reader, site: Value(Kind.STREAM, qual="torch.cuda.Stream"),
     ),
     "torch.utils.data.random_split": lambda reader, site: Value(
-        Kind.CONTAINER, qual="list", elem=site.arguments[0].value if site.arguments else Value(Kind.DATASET), origins=(site.node,)
+        Kind.CONTAINER,
+        qual="list",
+        elem=site.arguments[0].value if site.arguments else Value(Kind.DATASET),
+        origins=(site.node,),
     ),
     **dict.fromkeys(
-        ("torch.cat", "torch.concat", "torch.concatenate", "torch.stack", "torch.hstack", "torch.vstack", "torch.dstack", "torch.block_diag"), _cat
+        (
+            "torch.cat",
+            "torch.concat",
+            "torch.concatenate",
+            "torch.stack",
+            "torch.hstack",
+            "torch.vstack",
+            "torch.dstack",
+            "torch.block_diag",
+        ),
+        _cat,
     ),
     "torch.autograd.grad": _autograd_grad,
     "torch.autograd.backward": _backward,
@@ -2107,7 +2392,11 @@ _TORCH_CALLS: dict[str, Callable[[CallReader, sites.Call], Value]] = {
         _cuda_number,
     ),
     **dict.fromkeys(
-        [f"torch._foreach_{name}" for name in "add mul sub div sqrt neg norm exp abs pow lerp maximum minimum reciprocal".split()], _foreach
+        [
+            f"torch._foreach_{name}"
+            for name in "add mul sub div sqrt neg norm exp abs pow lerp maximum minimum reciprocal".split()
+        ],
+        _foreach,
     ),
     "torch.Tensor.backward": _backward,
 }

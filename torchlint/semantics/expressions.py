@@ -91,7 +91,12 @@ class ExpressionReader:
         raise NotImplementedError
 
     def effect(
-        self, kind: EffectKind, node: cst.CSTNode, value: Value | None = None, callee: FunctionInfo | None = None, part: str = ""
+        self,
+        kind: EffectKind,
+        node: cst.CSTNode,
+        value: Value | None = None,
+        callee: FunctionInfo | None = None,
+        part: str = "",
     ) -> None:
         raise NotImplementedError
 
@@ -151,7 +156,12 @@ class ExpressionReader:
         if name == "True" or name == "False":
             return _TRUE if name == "True" else _FALSE
         if name in known.BUILTINS:
-            return Value(Kind.CLASS if name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple", "object", "type") else Kind.FUNCTION, qual=name)
+            return Value(
+                Kind.CLASS
+                if name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple", "object", "type")
+                else Kind.FUNCTION,
+                qual=name,
+            )
         return UNKNOWN
 
     def _attribute(self, node: cst.Attribute) -> Value:
@@ -199,7 +209,9 @@ class ExpressionReader:
     def attribute_of(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
         """What `base.attr` is."""
         kind = base.kind
-        if kind is Kind.NAMESPACE or (kind in (Kind.FUNCTION, Kind.CLASS) and base.qual and base.cls is None and base.fn is None):
+        if kind is Kind.NAMESPACE or (
+            kind in (Kind.FUNCTION, Kind.CLASS) and base.qual and base.cls is None and base.fn is None
+        ):
             return self.external(f"{base.qual}.{attr}")
         if base.cls is not None:
             return self.attribute_of_class(base, attr, node)
@@ -229,8 +241,18 @@ class ExpressionReader:
             if attr in ("grad", "data") and base.deps:
                 return Value(Kind.TENSOR, Confidence.LIKELY, device=base.device or ANYWHERE, graph=DETACHED)
             return Value(Kind.UNKNOWN, device=base.device or ANYWHERE, graph=base.graph or MAYBE, bound=base, qual=None)
-        return UNKNOWN if kind is not Kind.OBJECT else Value(
-            Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, bound=base, qual=f"{base.qual}.{attr}" if base.qual else None
+        if kind is Kind.OBJECT and base.device == HOST:
+            return base.but(qual=f"{base.qual}.{attr}" if base.qual else None, bound=base)
+        return (
+            UNKNOWN
+            if kind is not Kind.OBJECT
+            else Value(
+                Kind.UNKNOWN,
+                device=ANYWHERE,
+                graph=MAYBE,
+                bound=base,
+                qual=f"{base.qual}.{attr}" if base.qual else None,
+            )
         )
 
     def attribute_of_class(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
@@ -277,7 +299,12 @@ class ExpressionReader:
             return base.items[attr]
         if attr in ("weight", "bias"):
             return Value(
-                Kind.TENSOR, Confidence.LIKELY, device=base.device or ANYWHERE, graph=ATTACHED, qual="torch.nn.Parameter", origins=(node,)
+                Kind.TENSOR,
+                Confidence.LIKELY,
+                device=base.device or ANYWHERE,
+                graph=ATTACHED,
+                qual="torch.nn.Parameter",
+                origins=(node,),
             )
         if attr == "training":
             return NUMBER
@@ -286,7 +313,13 @@ class ExpressionReader:
         if attr == "module":  # DistributedDataParallel
             return base
         # A submodule, a buffer, or a method of its own: it lives where the module does.
-        return Value(Kind.UNKNOWN, device=base.device or ANYWHERE, graph=MAYBE, bound=base, qual=f"{base.qual}.{attr}" if base.qual else None)
+        return Value(
+            Kind.UNKNOWN,
+            device=base.device or ANYWHERE,
+            graph=MAYBE,
+            bound=base,
+            qual=f"{base.qual}.{attr}" if base.qual else None,
+        )
 
     def attribute_of_tensor(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
         what = known.TENSOR_ATTRIBUTES.get(attr)
@@ -302,12 +335,19 @@ class ExpressionReader:
         if what == "dtype":
             return Value(Kind.DTYPE, dtype=base.dtype)
         if base.kind is Kind.NDARRAY:
-            return Value(Kind.NDARRAY, device=HOST, origins=(node,), dtype=base.dtype) if attr in ("T", "real", "imag", "flat") else Value(
-                Kind.FUNCTION, bound=base, qual=f"numpy.ndarray.{attr}"
+            return (
+                Value(Kind.NDARRAY, device=HOST, origins=(node,), dtype=base.dtype)
+                if attr in ("T", "real", "imag", "flat")
+                else Value(Kind.FUNCTION, bound=base, qual=f"numpy.ndarray.{attr}")
             )
         if what == "detached":
             return base.but(
-                graph=DETACHED, origins=(node,), ident=None, kind=Kind.TENSOR, conf=max(base.conf, Confidence.LIKELY), qual=None
+                graph=DETACHED,
+                origins=(node,),
+                ident=None,
+                kind=Kind.TENSOR,
+                conf=max(base.conf, Confidence.LIKELY),
+                qual=None,
             )
         if what == "same":
             return base.but(origins=(node,), ident=None, shape=None)
@@ -330,7 +370,22 @@ class ExpressionReader:
                 self.model.accelerated = True
             if last in known.DTYPES:
                 return Value(Kind.DTYPE, dtype=known.DTYPES[last], qual=qual)
-            if last in ("inf", "pi", "e", "nan", "newaxis", "strided", "channels_last", "contiguous_format", "preserve_format", "sparse_coo") and qual.count(".") == 1:
+            if (
+                last
+                in (
+                    "inf",
+                    "pi",
+                    "e",
+                    "nan",
+                    "newaxis",
+                    "strided",
+                    "channels_last",
+                    "contiguous_format",
+                    "preserve_format",
+                    "sparse_coo",
+                )
+                and qual.count(".") == 1
+            ):
                 return NUMBER.but(qual=qual)
         elif top in ("math", "numpy") and last in ("pi", "e", "inf", "nan", "newaxis"):
             return NUMBER
@@ -502,7 +557,9 @@ class ExpressionReader:
         if operator == "%" and left.kind is Kind.STRING:
             parts: list[tuple[cst.BaseExpression, Value]] = [(node.right, right)]
             if isinstance(node.right, cst.Tuple):
-                parts = [(element.value, self.model.values.get(element.value, UNKNOWN)) for element in node.right.elements]
+                parts = [
+                    (element.value, self.model.values.get(element.value, UNKNOWN)) for element in node.right.elements
+                ]
             for part, value in parts:
                 self.formatted(node, part, value, "%")
             return STRING
@@ -518,7 +575,13 @@ class ExpressionReader:
         if left.is_tensor or right.is_tensor:
             if Kind.NDARRAY in (left.kind, right.kind) and (left.device | right.device) & HOST:
                 pass
-            dtype = left.dtype if left.is_tensor and left.dtype not in (None, "bool") else right.dtype if right.is_tensor else None
+            dtype = (
+                left.dtype
+                if left.is_tensor and left.dtype not in (None, "bool")
+                else right.dtype
+                if right.is_tensor
+                else None
+            )
             if operator in ("&", "|", "^") and (left.dtype == "bool" or right.dtype == "bool"):
                 dtype = "bool"
             rank = None
@@ -543,7 +606,11 @@ class ExpressionReader:
         if left.kind is Kind.STRING or right.kind is Kind.STRING:
             return STRING
         if left.kind is Kind.CONTAINER and operator == "+":
-            return left.but(elem=join(left.elem, right.elem) if left.elem and right.elem else left.elem or right.elem, items=None, origins=(node,))
+            return left.but(
+                elem=join(left.elem, right.elem) if left.elem and right.elem else left.elem or right.elem,
+                items=None,
+                origins=(node,),
+            )
         if left.kind is Kind.CONTAINER and operator == "*":
             return left.but(items=None)
         if left.kind is Kind.SHAPE or right.kind is Kind.SHAPE:
@@ -644,14 +711,28 @@ class ExpressionReader:
             if self.recording:
                 self.sites.binaries.append(
                     sites.Binary(
-                        node, operator, left_node, comparison.comparator, left, right, result, self.context, self.statement
+                        node,
+                        operator,
+                        left_node,
+                        comparison.comparator,
+                        left,
+                        right,
+                        result,
+                        self.context,
+                        self.statement,
                     )
                 )
             left, left_node = right, comparison.comparator
         return result
 
     def compare(
-        self, node: cst.Comparison, operator: str, left_node: cst.BaseExpression, left: Value, right_node: cst.BaseExpression, right: Value
+        self,
+        node: cst.Comparison,
+        operator: str,
+        left_node: cst.BaseExpression,
+        left: Value,
+        right_node: cst.BaseExpression,
+        right: Value,
     ) -> Value:
         """What a comparison gives."""
         if operator in ("is", "is not"):
@@ -677,10 +758,15 @@ class ExpressionReader:
                 tensor.rank = left.rank
             return self.launch(tensor, node)
         gates = self.gates_of_comparison(operator, left_node, left, right)
-        if left.kind in (Kind.BATCH, Kind.UNKNOWN) and operator in ("<", ">", "<=", ">=", "==", "!=") and right.kind in (
-            Kind.NUMBER,
-            Kind.UNKNOWN,
-            Kind.BATCH,
+        if (
+            left.kind in (Kind.BATCH, Kind.UNKNOWN)
+            and operator in ("<", ">", "<=", ">=", "==", "!=")
+            and right.kind
+            in (
+                Kind.NUMBER,
+                Kind.UNKNOWN,
+                Kind.BATCH,
+            )
         ):
             if left.kind is Kind.BATCH:
                 return self.tensor(node, (left, right), Confidence.POSSIBLE, dtype="bool", graph=DETACHED)
@@ -774,7 +860,9 @@ class ExpressionReader:
                 kept = test.left
             elif isinstance(operator, (cst.LessThan, cst.GreaterThan)):
                 kept = test.left if dotted(test.left) else right
-        elif isinstance(test, cst.Call) and isinstance(test.func, cst.Name) and test.func.value == "hasattr" and flipped:
+        elif (
+            isinstance(test, cst.Call) and isinstance(test.func, cst.Name) and test.func.value == "hasattr" and flipped
+        ):
             kept = test.args[0].value if test.args else None
         elif flipped and isinstance(test, cst.Attribute):
             kept = test  # `if not self.ready: ...; self.ready = True`
@@ -793,7 +881,9 @@ class ExpressionReader:
         function = self.frame.info.node
         if flipped or not isinstance(test, cst.Comparison) or not isinstance(function, cst.FunctionDef):
             return Gate.NONE
-        if not isinstance(node.body.body[-1], cst.SimpleStatementLine) or not isinstance(node.body.body[-1].body[-1], cst.Return):
+        if not isinstance(node.body.body[-1], cst.SimpleStatementLine) or not isinstance(
+            node.body.body[-1].body[-1], cst.Return
+        ):
             return Gate.NONE
         comparison = test.comparisons[0]
         kept: cst.BaseExpression | None = None
@@ -802,7 +892,11 @@ class ExpressionReader:
         elif isinstance(comparison.operator, cst.IsNot):
             kept = test.left
             origin = self.eval_quietly(kept).origin
-            if isinstance(origin, cst.Call) and isinstance(origin.func, cst.Attribute) and origin.func.attr.value == "get":
+            if (
+                isinstance(origin, cst.Call)
+                and isinstance(origin.func, cst.Attribute)
+                and origin.func.attr.value == "get"
+            ):
                 kept = origin.func.value
         name = dotted(kept) if kept is not None else None
         if name is None or ("." not in name and not self._is_outer(name)):
@@ -854,7 +948,16 @@ class ExpressionReader:
             right = comparison.comparator
             if isinstance(right, cst.Name) and right.value == "None":
                 is_none = isinstance(comparison.operator, (cst.Is, cst.Equal)) == holds
-                self._rebind(test.left, lambda v: NONE if is_none and (v.kind is Kind.NONE) else v.but(optional=False) if v.optional and not is_none else v)
+                self._rebind(
+                    test.left,
+                    lambda v: (
+                        NONE
+                        if is_none and (v.kind is Kind.NONE)
+                        else v.but(optional=False)
+                        if v.optional and not is_none
+                        else v
+                    ),
+                )
             elif isinstance(test.left, cst.Attribute) and test.left.attr.value == "type":
                 owner = test.left.value
                 if isinstance(owner, cst.Attribute) and owner.attr.value == "device":
@@ -894,8 +997,15 @@ class ExpressionReader:
             if holds:
                 self._rebind(
                     test.args[0].value,
-                    lambda v: v if v.kind is Kind.TENSOR else v.but(
-                        kind=Kind.TENSOR, conf=Confidence.LIKELY, device=v.device or ANYWHERE, graph=v.graph or MAYBE
+                    lambda v: (
+                        v
+                        if v.kind is Kind.TENSOR
+                        else v.but(
+                            kind=Kind.TENSOR,
+                            conf=Confidence.LIKELY,
+                            device=v.device or ANYWHERE,
+                            graph=v.graph or MAYBE,
+                        )
                     ),
                 )
             else:
@@ -908,15 +1018,22 @@ class ExpressionReader:
             if declared.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY, Kind.MODULE):
                 self._rebind(
                     test.args[0].value,
-                    lambda v: v
-                    if v.kind is declared.kind
-                    else declared.but(elem=v if v.kind is Kind.BATCH else declared.elem, deps=v.deps),
+                    lambda v: (
+                        v
+                        if v.kind is declared.kind
+                        else declared.but(elem=v if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
+                    ),
                 )
 
     def _names_tensor(self, node: cst.BaseExpression) -> bool:
         if isinstance(node, cst.Tuple):
             return any(self._names_tensor(element.value) for element in node.elements)
-        return self.eval_quietly(node).qual in ("torch.Tensor", "torch.nn.Parameter", "torch.FloatTensor", "torch.cuda.FloatTensor")
+        return self.eval_quietly(node).qual in (
+            "torch.Tensor",
+            "torch.nn.Parameter",
+            "torch.FloatTensor",
+            "torch.cuda.FloatTensor",
+        )
 
     # Indexing
 
@@ -993,22 +1110,35 @@ class ExpressionReader:
         if kind is Kind.NDARRAY:
             return Value(Kind.NDARRAY, device=HOST, origins=(node,), dtype=base.dtype)
         if kind is Kind.MODULE:
-            return base.elem if base.elem is not None else Value(Kind.MODULE, Confidence.LIKELY, device=base.device or ANYWHERE, graph=MAYBE)
+            return (
+                base.elem
+                if base.elem is not None
+                else Value(Kind.MODULE, Confidence.LIKELY, device=base.device or ANYWHERE, graph=MAYBE)
+            )
         if kind is Kind.STRING:
             return STRING
-        if kind is Kind.CLASS or kind is Kind.NAMESPACE:
+        if kind is Kind.CLASS or kind is Kind.NAMESPACE or (kind is Kind.OBJECT and base.device == HOST):
             return base
         if kind is Kind.DATASET or (kind is Kind.OBJECT and base.on_host and base.cls is None):
             return Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
         if kind is Kind.UNKNOWN:
-            several = len(indices) > 1 and any(v is None or v.kind is Kind.TENSOR or v.kind is Kind.NONE for _, v in indices)
+            several = len(indices) > 1 and any(
+                v is None or v.kind is Kind.TENSOR or v.kind is Kind.NONE for _, v in indices
+            )
             if several or (first is not None and first.kind is Kind.TENSOR and first.rank != 0):
                 return Value(
-                    Kind.TENSOR, Confidence.POSSIBLE, device=base.device or ANYWHERE, graph=base.graph or MAYBE, deps=base.deps, origins=(node,)
+                    Kind.TENSOR,
+                    Confidence.POSSIBLE,
+                    device=base.device or ANYWHERE,
+                    graph=base.graph or MAYBE,
+                    deps=base.deps,
+                    origins=(node,),
                 )
             if base.elem is not None:
                 return base.elem
-            return Value(Kind.UNKNOWN, device=base.device or ANYWHERE, graph=base.graph or MAYBE, deps=base.deps, origins=(node,))
+            return Value(
+                Kind.UNKNOWN, device=base.device or ANYWHERE, graph=base.graph or MAYBE, deps=base.deps, origins=(node,)
+            )
         if base.cls is not None:
             method = base.cls.find_method("__getitem__")
             if method is not None and method.returns is not None:
@@ -1062,7 +1192,9 @@ class ExpressionReader:
         if kind is Kind.LOADER:
             if value.elem is not None:
                 return value.elem
-            return Value(Kind.BATCH, Confidence.LIKELY, device=value.device or HOST, graph=DETACHED, pinned=value.pinned)
+            return Value(
+                Kind.BATCH, Confidence.LIKELY, device=value.device or HOST, graph=DETACHED, pinned=value.pinned
+            )
         if kind is Kind.SHAPE:
             return NUMBER.but(qual="tensor size")
         if kind is Kind.NDARRAY:
@@ -1077,6 +1209,8 @@ class ExpressionReader:
             return STRING
         if kind is Kind.DATASET:
             return Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
+        if kind is Kind.OBJECT and value.device == HOST:
+            return value
         if kind is Kind.OBJECT and value.cls is not None:
             method = value.cls.find_method("__iter__")
             if method is not None and method.returns is not None:
@@ -1089,7 +1223,11 @@ class ExpressionReader:
 
     def member(self, value: Value, index: int | None) -> Value:
         """What unpacking gives at a position."""
-        if value.kind in (Kind.CONTAINER, Kind.UNKNOWN, Kind.BATCH) and value.items is not None and index in value.items:
+        if (
+            value.kind in (Kind.CONTAINER, Kind.UNKNOWN, Kind.BATCH)
+            and value.items is not None
+            and index in value.items
+        ):
             return value.items[index]
         if value.kind is Kind.SHAPE:
             if value.items is not None and index in value.items:
@@ -1105,12 +1243,11 @@ class ExpressionReader:
         before = self.frame.env
         self.frame.env = before.copy()
         saved = self.context
+
         def clause(part: cst.CompFor) -> Value:
             iterable = self.eval(part.iter)
             self.iterate_effects(part.iter, iterable)
-            context = Context(
-                Scope.LOOP, node, self.context, loop=LoopFacts(node, iterable, self.count_of(iterable))
-            )
+            context = Context(Scope.LOOP, node, self.context, loop=LoopFacts(node, iterable, self.count_of(iterable)))
             if self.recording:
                 outer = self.context.enclosing_loops()
                 if outer and outer[0].loop is not None:
@@ -1179,7 +1316,9 @@ class ExpressionReader:
         if isinstance(node, cst.SimpleString):
             try:
                 text = ast.literal_eval(node.value)
-                return self.annotated(cst.parse_expression(text)) if isinstance(text, str) and len(text) < 200 else UNKNOWN
+                return (
+                    self.annotated(cst.parse_expression(text)) if isinstance(text, str) and len(text) < 200 else UNKNOWN
+                )
             except Exception:  # any text may stand in an annotation
                 return UNKNOWN
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
@@ -1234,7 +1373,13 @@ class ExpressionReader:
             items = None
             if last in ("tuple", "Tuple") and parts and not any(isinstance(a, cst.Ellipsis) for a in arguments):
                 items = dict(enumerate(parts))
-            return Value(Kind.CONTAINER, Confidence.LIKELY, elem=joined, items=items, qual="tuple" if last.lower() == "tuple" else "list")
+            return Value(
+                Kind.CONTAINER,
+                Confidence.LIKELY,
+                elem=joined,
+                items=items,
+                qual="tuple" if last.lower() == "tuple" else "list",
+            )
         if last in ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"):
             elem = self.annotated(arguments[1]) if len(arguments) > 1 else None
             return Value(Kind.CONTAINER, Confidence.LIKELY, elem=elem, qual="dict")
@@ -1258,7 +1403,13 @@ class ExpressionReader:
             return Value(Kind.SCALER, Confidence.LIKELY, optional=value.optional)
         if uses & _MODULE_EVIDENCE:
             return Value(
-                Kind.MODULE, Confidence.LIKELY, device=device, graph=MAYBE, deps=value.deps, ident=value.ident, optional=value.optional
+                Kind.MODULE,
+                Confidence.LIKELY,
+                device=device,
+                graph=MAYBE,
+                deps=value.deps,
+                ident=value.ident,
+                optional=value.optional,
             )
         if uses & _TENSOR_EVIDENCE:
             conf = Confidence.LIKELY
@@ -1270,17 +1421,23 @@ class ExpressionReader:
 
 
 MAKES_GRAPHS = "()"  # evidence: it is called, and backward runs on what it gives
-_MODULE_EVIDENCE = frozenset([MAKES_GRAPHS]) | frozenset("parameters named_parameters modules named_modules children train eval register_forward_hook".split())
+_MODULE_EVIDENCE = frozenset([MAKES_GRAPHS]) | frozenset(
+    "parameters named_parameters modules named_modules children train eval register_forward_hook".split()
+)
 _TENSOR_EVIDENCE = (known.TENSOR_ONLY_METHODS | known.TENSOR_ONLY_ATTRIBUTES) - frozenset(
     "half float double type chunk exp log copy_ fill_ gather flatten abs square scatter pow".split()
 )
-_WEAK_TENSOR_EVIDENCE = frozenset("shape size dim ndim device dtype long float flatten exp abs square reshape mean sum".split())
+_WEAK_TENSOR_EVIDENCE = frozenset(
+    "shape size dim ndim device dtype long float flatten exp abs square reshape mean sum".split()
+)
 
 PARAMETER = Value(Kind.TENSOR, Confidence.SURE, device=ANYWHERE, graph=ATTACHED, qual="torch.nn.Parameter")
 _PARAM_GROUPS = Value(
     Kind.CONTAINER,
     qual="param groups",
-    elem=Value(Kind.CONTAINER, qual="dict", items={"params": Value(Kind.PARAMETERS), "lr": NUMBER.but(conf=Confidence.LIKELY)}),
+    elem=Value(
+        Kind.CONTAINER, qual="dict", items={"params": Value(Kind.PARAMETERS), "lr": NUMBER.but(conf=Confidence.LIKELY)}
+    ),
 )
 _TRUE = Value(Kind.NUMBER, const=True, dtype="bool")
 _FALSE = Value(Kind.NUMBER, const=False, dtype="bool")
@@ -1299,9 +1456,7 @@ _SIMPLE_TYPES: dict[str, Value] = {
 }
 
 
-_SEQUENCES = frozenset(
-    "list List Sequence Iterable Iterator Generator tuple Tuple set Set Collection deque".split()
-)
+_SEQUENCES = frozenset("list List Sequence Iterable Iterator Generator tuple Tuple set Set Collection deque".split())
 
 
 def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
@@ -1346,7 +1501,12 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
                     targets = [small.target]
                 elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
                     function = small.value.func
-                    if isinstance(function, cst.Attribute) and function.attr.value in ("register_buffer", "setdefault", "add", "update"):
+                    if isinstance(function, cst.Attribute) and function.attr.value in (
+                        "register_buffer",
+                        "setdefault",
+                        "add",
+                        "update",
+                    ):
                         return True
                 for target in targets:
                     if isinstance(target, cst.Subscript):

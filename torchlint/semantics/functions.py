@@ -97,6 +97,8 @@ class FunctionInfo:
     method: str = ""  # "", "instance", "class", "static", "property"
     is_context_manager: bool = False  # decorated with contextlib.contextmanager
     body: Context | None = None
+    # What its parameters hold where its body is read, by index: the device and graph bits its own values may come from.
+    entry: dict[int, tuple[int, int]] = field(default_factory=dict)
     # The summary.
     returns: Value | None = None
     return_sites: list[tuple[cst.CSTNode, Value, Context]] = field(default_factory=list)

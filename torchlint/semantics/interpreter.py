@@ -132,7 +132,16 @@ class Interpreter(CallReader):
         for parameter in info.parameters:
             for value in parameter.passed.values():
                 facts.append(
-                    (value.kind, value.device, value.graph, value.conf, id(value.cls), id(value.fn), value.pinned, value.dtype)
+                    (
+                        value.kind,
+                        value.device,
+                        value.graph,
+                        value.conf,
+                        id(value.cls),
+                        id(value.fn),
+                        value.pinned,
+                        value.dtype,
+                    )
                 )
             facts.append(None)
         return tuple(facts)
@@ -187,7 +196,9 @@ class Interpreter(CallReader):
 
     def bind_parameters(self, info: FunctionInfo) -> None:
         for parameter in info.parameters:
-            self.frame.env[parameter.name] = self.parameter_value(info, parameter)
+            value = self.parameter_value(info, parameter)
+            info.entry[parameter.index] = (value.device, value.graph)
+            self.frame.env[parameter.name] = value
 
     def parameter_value(self, info: FunctionInfo, parameter: Parameter) -> Value:
         """What a parameter holds: its declaration, what callers pass, and how the body uses it."""
@@ -206,14 +217,20 @@ class Interpreter(CallReader):
             if value is None or value.kind in (Kind.UNKNOWN, Kind.NONE):
                 value = passed if value is None or not value.optional else passed.but(optional=True)
             elif value.kind is passed.kind or passed.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY, Kind.DEVICE):
-                value = join(passed, value) if value.kind is passed.kind and value.device not in (0, ANYWHERE) else passed
+                value = (
+                    join(passed, value) if value.kind is passed.kind and value.device not in (0, ANYWHERE) else passed
+                )
         if value is None or value.kind is Kind.UNKNOWN:
             value = self.refine(value or UNKNOWN, info.duck.get(parameter.name))
             if value.kind is Kind.UNKNOWN and info.role in (Role.FORWARD, Role.AUTOGRAD):
                 value = Value(Kind.TENSOR, Confidence.POSSIBLE, device=ANYWHERE, graph=MAYBE)
             elif value.kind is Kind.TENSOR and info.role in (Role.FORWARD, Role.AUTOGRAD):
                 value = value.but(conf=max(value.conf, Confidence.LIKELY))
-            elif value.kind is Kind.UNKNOWN and info.role is Role.STEP and parameter.name not in ("self", "return_outputs"):
+            elif (
+                value.kind is Kind.UNKNOWN
+                and info.role is Role.STEP
+                and parameter.name not in ("self", "return_outputs")
+            ):
                 value = Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE)
         value = value.but(deps=bit, ident=parameter.index)
         return self.rooted(value, parameter.name)
@@ -529,7 +546,9 @@ class Interpreter(CallReader):
             base_name = dotted(target.value)
             if base_name is not None:
                 self.frame.env[base_name] = owner.but(graph=ATTACHED)
-        qualified = f"{owner.qual}.{attribute}" if owner.qual and owner.kind in (Kind.NAMESPACE, Kind.FUNCTION) else None
+        qualified = (
+            f"{owner.qual}.{attribute}" if owner.qual and owner.kind in (Kind.NAMESPACE, Kind.FUNCTION) else None
+        )
         self.note_stored_parameter(value)
         if self.recording:
             self.model.values[target] = value
@@ -588,7 +607,9 @@ class Interpreter(CallReader):
             name = self.text_of(target)
             if operator in ("+", "-") and name is not None:
                 self.sites.accumulations.append(
-                    sites.Accumulate(node, name, target, before, node.value, added, operator, self.context, in_place=True)
+                    sites.Accumulate(
+                        node, name, target, before, node.value, added, operator, self.context, in_place=True
+                    )
                 )
             self.model.augmented[node] = result
             self.sites.binaries.append(
@@ -637,9 +658,7 @@ class Interpreter(CallReader):
             self.context = saved
 
     def branch(self, node: cst.CSTNode, test: cst.BaseExpression, gate: Gate, negated: bool) -> Context:
-        return Context(
-            Scope.BRANCH, node, self.context, gate=gate, test=test, negated=negated
-        )
+        return Context(Scope.BRANCH, node, self.context, gate=gate, test=test, negated=negated)
 
     def if_statement(self, node: cst.If) -> Context | None:
         """Walk an `if`; the context of what follows it, or None where nothing does."""
@@ -783,7 +802,9 @@ class Interpreter(CallReader):
         def enter() -> None:
             if self.recording:
                 self.sites.loops.append(
-                    sites.Loop(node, node.target, iterable, node.iter, self.context, self.context.parent or self.context)
+                    sites.Loop(
+                        node, node.target, iterable, node.iter, self.context, self.context.parent or self.context
+                    )
                 )
             self.assign(node.target, element, node, None)
 
@@ -835,7 +856,9 @@ class Interpreter(CallReader):
         outer = self.frame.info
         cls = self.frame.cls
         if info is None:
-            prefix = cls.qualname + "." if cls is not None else ("" if outer is self.model.root else outer.qualname + ".")
+            prefix = (
+                cls.qualname + "." if cls is not None else ("" if outer is self.model.root else outer.qualname + ".")
+            )
             info = FunctionInfo(
                 node,
                 name,
@@ -872,9 +895,7 @@ class Interpreter(CallReader):
         def add(param: cst.Param, star: str = "") -> None:
             nonlocal index
             annotation = param.annotation.annotation if param.annotation is not None else None
-            info.parameters.append(
-                Parameter(identifier(param.name.value), index, annotation, param.default, star=star)
-            )
+            info.parameters.append(Parameter(identifier(param.name.value), index, annotation, param.default, star=star))
             index += 1
 
         for param in (*params.posonly_params, *params.params):

@@ -50,7 +50,9 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         fields = tuple(
             name
             for name in kind.__dataclass_fields__
-            if not any(word in name for word in ("whitespace", "lines", "paren", "comma", "header", "footer", "newline"))
+            if not any(
+                word in name for word in ("whitespace", "lines", "paren", "comma", "header", "footer", "newline")
+            )
         )
         _FIELDS[kind] = fields
     for name in fields:

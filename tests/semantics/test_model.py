@@ -1,0 +1,507 @@
+"""What the model takes the things of a program for, and how often it takes lines to run."""
+
+from __future__ import annotations
+
+import textwrap
+
+import libcst as cst
+import pytest
+
+from torchlint.semantics.build import build_model
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, HOST, Kind, Value
+
+
+def model_of(source: str) -> Model:
+    return build_model(cst.parse_module(textwrap.dedent(source)))
+
+
+def printed(model: Model) -> list[Value]:
+    """What each argument of `show(...)` is, in order: a function no one knows, so it tells the model nothing."""
+    return [
+        argument.value
+        for call in model.sites.calls
+        if call.callee is None and isinstance(call.node.func, cst.Name) and call.node.func.value == "show"
+        for argument in call.arguments
+    ]
+
+
+def shown(source: str) -> list[Value]:
+    return printed(model_of("import torch\nfrom torch import nn\n" + textwrap.dedent(source)))
+
+
+def heat(source: str) -> dict[str, bool]:
+    """Whether the line that says `mark("name")` is hot."""
+    model = model_of("import torch\nfrom torch import nn\n" + textwrap.dedent(source))
+    return {
+        call.arguments[0].value.const: model.hot(call.context) is not None
+        for call in model.sites.calls
+        if isinstance(call.node.func, cst.Name) and call.node.func.value == "mark"
+    }
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("imports", "expression", "name"),
+        [
+            ("import torch as th", "th.cat", "torch.cat"),
+            ("import torch.nn.functional as fn", "fn.softmax", "torch.nn.functional.softmax"),
+            ("from torch import nn as layers", "layers.Linear", "torch.nn.Linear"),
+            ("from torch.nn.modules.linear import Linear as Dense", "Dense", "torch.nn.Linear"),
+            ("import torch\ncat = torch.cat", "cat", "torch.cat"),
+            ("import torch\nF = torch.nn.functional", "F.gelu", "torch.nn.functional.gelu"),
+            ("try:\n    import torch\nexcept ImportError:\n    torch = None", "torch.stack", "torch.stack"),
+            ("from torch import *", "cat", None),
+            ("", "cat", None),
+        ],
+    )
+    def test_a_name_resolves_through_what_was_imported(self, imports: str, expression: str, name: str | None) -> None:
+        model = model_of(f"{imports}\n{expression}(rows)\n")
+        assert model.sites.calls[-1].callee == name
+
+    def test_a_module_kept_in_an_attribute_is_what_it_was_made_of(self) -> None:
+        model = model_of(
+            """
+            from torch import nn
+
+            class Head(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.act = nn.LogSoftmax(1)
+
+                def forward(self, x):
+                    return self.act(x)
+            """
+        )
+        assert "torch.nn.LogSoftmax" in [call.function.qual for call in model.sites.calls]
+
+
+class TestDevices:
+    def test_a_later_assignment_wins(self) -> None:
+        before, after = shown("x = torch.zeros(3, device='cuda')\nshow(x)\nx = x.cpu()\nshow(x)\n")
+        assert (before.device, after.device) == (DEVICE, HOST)
+
+    def test_branches_join(self) -> None:
+        (x,) = shown("x = torch.zeros(3)\nif wanted:\n    x = x.cuda()\nshow(x)\n")
+        assert x.device == HOST | DEVICE
+
+    def test_a_name_bound_in_one_branch_keeps_its_value(self) -> None:
+        (x,) = shown("if wanted:\n    x = torch.zeros(3, device='cuda')\nshow(x)\n")
+        assert (x.kind, x.device) == (Kind.TENSOR, DEVICE)
+
+    def test_a_branch_that_leaves_does_not_join(self) -> None:
+        (x,) = shown(
+            "def f(x):\n    x = x.cuda()\n    if not x.is_cuda:\n        x = x.cpu()\n        return x\n    show(x)\n"
+        )
+        assert x.device == DEVICE
+
+    def test_where_a_tensor_is_not_on_the_device_it_is_on_the_host(self) -> None:
+        (x,) = shown("def f(x):\n    if not x.is_cuda:\n        show(x)\n")
+        assert x.device == HOST
+
+    def test_a_factory_without_a_device_is_on_the_host(self) -> None:
+        a, b, c = shown("show(torch.ones(2), torch.ones(2, device='cuda:1'), torch.ones(2, device=place))")
+        assert a.device == HOST
+        assert b.device == DEVICE
+        assert not c.device & HOST
+
+    def test_the_default_device_moves_the_factories(self) -> None:
+        (x,) = shown("torch.set_default_device('cuda')\nshow(torch.ones(2))\n")
+        assert x.device == DEVICE
+
+    def test_device_strings_travel_through_variables_and_attributes(self) -> None:
+        (x,) = shown(
+            """
+            class Runner:
+                def __init__(self, where="cuda"):
+                    self.where = torch.device(where)
+
+                def load(self, rows):
+                    show(rows.to(self.where))
+            """
+        )
+        assert x.device & DEVICE
+
+    def test_a_module_that_is_moved_in_place_computes_on_the_device(self) -> None:
+        (y,) = shown("net = nn.Linear(2, 2)\nnet.cuda()\nshow(net(torch.ones(2, device='cuda')))\n")
+        assert y.device == DEVICE
+
+    def test_an_unknown_value_has_no_place(self) -> None:
+        (x,) = shown("show(something())")
+        assert x.kind is Kind.UNKNOWN
+        assert x.device not in (HOST, DEVICE)
+
+
+class TestGraphs:
+    def test_modules_attach_and_detach_cuts(self) -> None:
+        y, z = shown("net = nn.Linear(2, 2)\ny = net(torch.ones(2))\nshow(y, y.detach())\n")
+        assert (y.graph, z.graph) == (ATTACHED, DETACHED)
+
+    @pytest.mark.parametrize("manager", ["torch.no_grad()", "torch.inference_mode()", "torch.set_grad_enabled(False)"])
+    def test_autograd_is_off_in_a_with(self, manager: str) -> None:
+        (y,) = shown(f"net = nn.Linear(2, 2)\nwith {manager}:\n    show(net(torch.ones(2)))\n")
+        assert y.graph == DETACHED
+
+    def test_what_backward_runs_on_has_a_graph(self) -> None:
+        (loss,) = shown(
+            "def step(criterion, out, y):\n    loss = criterion(out, y)\n    show(loss)\n    loss.backward()\n"
+        )
+        assert loss.graph == ATTACHED
+
+    def test_a_value_carried_over_the_rounds_of_a_loop_is_joined(self) -> None:
+        (total,) = shown(
+            "net = nn.Linear(2, 2)\ntotal = 0\nfor x in rows:\n    show(total)\n    total = total + net(x)\n"
+        )
+        assert total.kind is Kind.TENSOR
+        assert total.attached
+
+    def test_a_state_detached_at_the_end_of_each_round_carries_no_graph(self) -> None:
+        (h,) = shown(
+            "cell = nn.GRUCell(2, 2)\nh = torch.zeros(2)\nfor x in rows:\n    show(h)\n    h = cell(x, h)\n    h = h.detach()\n"
+        )
+        assert h.graph == DETACHED
+
+    def test_indices_have_no_graph(self) -> None:
+        (best,) = shown("net = nn.Linear(2, 2)\nshow(net(torch.ones(2)).argmax(-1))\n")
+        assert best.graph == DETACHED
+
+
+class TestFunctions:
+    def test_a_helper_that_reads_a_loss_gives_a_number(self) -> None:
+        (read,) = shown(
+            "def value_of(loss):\n    return loss.item()\n\ndef f(loss):\n    show(value_of(loss.cuda()))\n"
+        )
+        assert read.kind is Kind.NUMBER
+
+    def test_a_helper_gives_back_what_it_was_given_where_it_was(self) -> None:
+        a, b = shown(
+            """
+            def double(x):
+                return x.mul(2)
+
+            show(double(torch.ones(2)), double(torch.ones(2, device="cuda")))
+            """
+        )
+        assert (a.device, b.device) == (HOST, DEVICE)
+
+    def test_arguments_reach_the_parameters(self) -> None:
+        (x,) = shown("def use(x):\n    show(x)\n\nuse(torch.ones(2, device='cuda'))\n")
+        assert (x.kind, x.device) == (Kind.TENSOR, DEVICE)
+
+    def test_arguments_reach_the_parameters_through_a_partial_and_a_method_of_a_base_class(self) -> None:
+        a, b = shown(
+            """
+            import functools
+
+            class Base:
+                def use(self, x):
+                    show(x)
+
+            class Derived(Base):
+                def run(self):
+                    self.use(torch.ones(2, device="cuda"))
+
+            def scaled(x, factor):
+                show(factor)
+
+            once = functools.partial(scaled, factor=torch.ones((), device="cuda"))
+            once(3)
+            """
+        )
+        assert a.device == b.device == DEVICE
+
+    def test_a_closure_sees_the_names_around_it(self) -> None:
+        (x,) = shown(
+            "def make():\n    x = torch.ones(2, device='cuda')\n    def use():\n        show(x)\n    return use\n"
+        )
+        assert x.device == DEVICE
+
+    def test_what_is_kept_in_an_attribute_is_seen_in_other_methods(self) -> None:
+        (x,) = shown(
+            """
+            class Keeper:
+                def put(self):
+                    self.kept = torch.ones(2, device="cuda")
+
+                def get(self):
+                    show(self.kept)
+            """
+        )
+        assert x.device == DEVICE
+
+    def test_recursion_ends(self) -> None:
+        (x,) = shown(
+            "def down(x, n):\n    if n == 0:\n        return x.cuda()\n    return down(x, n - 1)\n\nshow(down(torch.ones(2), 3))\n"
+        )
+        assert x.device & DEVICE
+
+
+class TestContainers:
+    def test_a_list_remembers_what_was_appended_through_an_alias(self) -> None:
+        (x,) = shown("rows = []\nsame = rows\nsame.append(torch.ones(2, device='cuda'))\nshow(rows[0])\n")
+        assert x.device == DEVICE
+
+    def test_a_tuple_is_taken_apart_by_position(self) -> None:
+        a, b = shown("a, b = torch.ones(2), torch.ones(2, device='cuda')\nshow(a, b)\n")
+        assert (a.device, b.device) == (HOST, DEVICE)
+
+    def test_a_dict_is_read_by_key(self) -> None:
+        a, b = shown("d = {'a': torch.ones(2), 'b': torch.ones(2, device='cuda')}\nshow(d['a'], d['b'])\n")
+        assert (a.device, b.device) == (HOST, DEVICE)
+
+    def test_a_loader_tells_whether_its_batches_are_pinned(self) -> None:
+        a, b, c = shown(
+            """
+            from torch.utils.data import DataLoader
+            show(next(iter(DataLoader(rows, pin_memory=True))))
+            show(next(iter(DataLoader(rows))))
+            show(next(iter(DataLoader(rows, **options))))
+            """
+        )
+        assert [a.pinned, b.pinned, c.pinned] == [True, False, None]
+
+    @pytest.mark.parametrize(
+        "loop",
+        [
+            "for x in tqdm(loader):",
+            "for i, x in enumerate(loader):",
+            "for x, other in zip(loader, rows):",
+            "for x in accelerator.prepare(loader):",
+        ],
+    )
+    def test_a_wrapped_loader_still_yields_batches(self, loop: str) -> None:
+        (x,) = shown(
+            f"""
+            from accelerate import Accelerator
+            from tqdm import tqdm
+            from torch.utils.data import DataLoader
+            accelerator = Accelerator()
+            loader = DataLoader(rows)
+            {loop}
+                show(x)
+            """
+        )
+        assert x.kind is Kind.BATCH
+
+    @pytest.mark.parametrize(
+        ("imports", "expression"),
+        [
+            ("import numpy as np", "np.ones(3).sum()"),
+            ("import pandas as pd", "pd.read_csv(p)['a'].mean()"),
+            ("", "{'a': 1}"),
+        ],
+    )
+    def test_other_libraries_make_no_tensors(self, imports: str, expression: str) -> None:
+        (x,) = shown(f"{imports}\nshow({expression})\n")
+        assert not x.is_tensor
+
+
+TRAIN = """
+def train(net, opt, loader, every, rank, debug):
+    mark("setup")
+    for epoch in range(10):
+        mark("epoch")
+        for step, (x, y) in enumerate(loader):
+            loss = net(x, y)
+            loss.backward()
+            opt.step()
+            mark("step")
+            if step % every == 0:
+                mark("rare")
+            if step % every:
+                mark("mostly")
+            else:
+                mark("rare else")
+            if rank == 0:
+                mark("rank 0")
+            if debug:
+                mark("debug")
+            if step == 0:
+                mark("first")
+            if step % every != 0:
+                continue
+            mark("after continue")
+        mark("epoch end")
+"""
+
+
+class TestHotness:
+    def test_gates_of_a_training_loop(self) -> None:
+        assert heat(TRAIN) == {
+            "setup": False,
+            "epoch": False,
+            "step": True,
+            "rare": False,
+            "mostly": True,
+            "rare else": False,
+            "rank 0": True,
+            "debug": False,
+            "first": False,
+            "after continue": False,
+            "epoch end": False,
+        }
+
+    def test_heat_goes_from_the_loop_into_what_it_calls(self) -> None:
+        assert heat(
+            """
+            class Trainer:
+                def helper(self, loss):
+                    mark("helper")
+
+                def step(self, x):
+                    loss = self.net(x).mean()
+                    loss.backward()
+                    self.helper(loss)
+
+                def fit(self, loader):
+                    mark("before")
+                    for x in loader:
+                        self.step(x)
+
+                def unused(self):
+                    mark("unused")
+            """
+        ) == {"helper": True, "before": False, "unused": False}
+
+    def test_interfaces_are_hot_and_construction_is_not(self) -> None:
+        assert heat(
+            """
+            import lightning
+
+            class Net(nn.Module):
+                def __init__(self):
+                    mark("init")
+
+                def forward(self, x):
+                    mark("forward")
+                    return self.part(x)
+
+                def part(self, x):
+                    mark("part")
+
+                def load(self):
+                    mark("load")
+
+            class Lit(lightning.LightningModule):
+                def training_step(self, batch, i):
+                    mark("training_step")
+
+                def configure_optimizers(self):
+                    mark("configure")
+
+            class Own(torch.optim.Optimizer):
+                def step(self):
+                    mark("optimizer")
+
+            class Square(torch.autograd.Function):
+                @staticmethod
+                def backward(ctx, g):
+                    mark("autograd")
+            """
+        ) == {
+            "init": False,
+            "forward": True,
+            "part": True,
+            "load": False,
+            "training_step": True,
+            "configure": False,
+            "optimizer": True,
+            "autograd": True,
+        }
+
+    def test_a_value_computed_once_and_kept_is_not_hot(self) -> None:
+        assert heat(
+            """
+            class Net(nn.Module):
+                def forward(self, x):
+                    if self.table is None:
+                        mark("first call")
+                        self.table = torch.arange(3)
+                    mark("each call")
+                    return x
+            """
+        ) == {"first call": False, "each call": True}
+
+    def test_an_evaluation_loop_is_hot_however_rarely_it_is_entered(self) -> None:
+        assert heat(
+            """
+            def fit(net, opt, loader, val):
+                for step, x in enumerate(loader):
+                    net(x).mean().backward()
+                    opt.step()
+                    if step % 1000 == 0:
+                        with torch.no_grad():
+                            for v in val:
+                                net(v)
+                                mark("evaluation")
+            """
+        ) == {"evaluation": True}
+
+    def test_layers_are_finer_than_steps(self) -> None:
+        model = model_of(
+            """
+            import torch
+            from torch import nn
+
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.layers = nn.ModuleList(nn.Linear(2, 2) for _ in range(9))
+
+                def forward(self, x):
+                    for layer in self.layers:
+                        x = layer(x)
+                    return x
+            """
+        )
+        call = next(
+            call
+            for call in model.sites.calls
+            if isinstance(call.node.func, cst.Name) and call.node.func.value == "layer"
+        )
+        found = model.hot(call.context)
+        assert found is not None
+        assert found.rate.value == "layers"
+
+    def test_code_that_cycles_through_its_callers_is_not_hot_by_itself(self) -> None:
+        assert heat("def a():\n    mark('a')\n    b()\n\ndef b():\n    a()\n") == {"a": False}
+
+
+def test_compiled_code_is_known_through_the_modules_it_holds() -> None:
+    model = model_of(
+        """
+        import torch
+        from torch import nn
+
+        class Inner(nn.Module):
+            def forward(self, x):
+                return x.relu()
+
+        class Outer(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = Inner()
+
+            def forward(self, x):
+                return self.inner(x)
+
+        class Apart(nn.Module):
+            def forward(self, x):
+                return x.tanh()
+
+        net = torch.compile(Outer())
+        """
+    )
+    compiled = {
+        call.method: model.compiled(call.context) is not None
+        for call in model.sites.calls
+        if call.method in ("relu", "tanh")
+    }
+    assert compiled == {"relu": True, "tanh": False}
+
+
+def test_deep_alternatives_do_not_cost_a_walk_for_every_path() -> None:
+    functions = "\n".join(f"def f{n}(x):\n    f{n + 1}(x)\n    f{n + 1}(x)\n" for n in range(40))
+    assert heat(
+        f"{functions}\ndef f40(x):\n    mark('leaf')\n\ndef main(net, rows):\n    for x in rows:\n        net(x).backward()\n        f0(x)\n"
+    ) == {"leaf": True}
