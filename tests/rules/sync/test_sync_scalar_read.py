@@ -252,6 +252,7 @@ def test_impact_follows_the_rate() -> None:
     once, each = (report for _, report in reports(source, "TL101"))
     assert (once.impact, each.impact) == (Impact.LOW, Impact.HIGH)
     assert once.confidence >= Confidence.LIKELY
-    assert "`q.item()`" in once.message and "every step" in once.message
+    assert "`q.item()`" in once.message
+    assert "every step" in once.message
     assert "every parameter" in each.message
     assert any("backward" in why for why, _ in once.related)

@@ -46,7 +46,12 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     hot = model.hot(context)
     if hot is not None and not hot.trains and measures(model, context):
         return None  # the wait that closes the interval of a benchmark
-    return at_rate(model, context, confidence, evident=value.may_be_device or (value.kind is Kind.TENSOR and value.conf > Confidence.POSSIBLE))
+    return at_rate(
+        model,
+        context,
+        confidence,
+        evident=value.may_be_device or (value.kind is Kind.TENSOR and value.conf > Confidence.POSSIBLE),
+    )
 
 
 def as_operand(value: Value) -> Value:
