@@ -18,7 +18,8 @@ from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import HOST, Kind, Value
+from torchlint.semantics.names import dotted
+from torchlint.semantics.values import Kind, Value
 
 _SHORT: Final = 4  # rounds
 _LARGE: Final = 64
@@ -114,7 +115,9 @@ def _walks(site: sites.Loop, model: Model, body: list[cst.CSTNode], targets: set
     iterable = site.iterable
     assert iterable is not None
     if iterable.kind is Kind.TENSOR:
-        return None if iterable.on_host else iterable.conf
+        if iterable.on_host:
+            return None
+        return Confidence.LIKELY if iterable.conf is Confidence.POSSIBLE and _computed_with(site, model) else iterable.conf
     if iterable.kind is not Kind.CONTAINER or _steps_in_blocks(site):
         return None
     confidence: Confidence | None = None
@@ -165,13 +168,29 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
         for tensor, position in ((node.left, node.comparisons[0].comparator), (node.comparisons[0].comparator, node.left)):
             value = model.value(tensor)
             if isinstance(position, cst.Name) and position.value in targets and value.kind is Kind.TENSOR and not value.on_host:
-                return value.conf
+                return value.conf if _decides(model, node) else max(value.conf, Confidence.LIKELY)
     if isinstance(node, cst.Call):
         site = model.call(node)
         if site is not None and site.method == "select" and site.receiver is not None and site.receiver.kind is Kind.TENSOR:
             if any(_names(argument.node) & targets for argument in site.arguments):
                 return site.receiver.conf
     return None
+
+
+def _computed_with(site: sites.Loop, model: Model) -> bool:
+    """Whether the function also does arithmetic with what the loop walks: a list is not multiplied with a tensor."""
+    name = dotted(site.iterable_node) if site.iterable_node is not None else None
+    return name is not None and any(
+        name in (dotted(binary.left_node), dotted(binary.right_node)) and binary.result.is_tensor
+        for binary in model.sites.binaries
+        if binary.context.owner is site.outer.owner
+    )
+
+
+def _decides(model: Model, comparison: cst.Comparison) -> bool:
+    """Whether Python asks for the truth of a comparison: then numbers may be compared."""
+    around = model.parent(comparison)
+    return isinstance(around, (cst.If, cst.While, cst.IfExp, cst.Assert, cst.BooleanOperation, cst.UnaryOperation, cst.CompIf))
 
 
 def _names(node: cst.CSTNode) -> set[str]:

@@ -1,0 +1,33 @@
+"""TL209: Python's garbage collector runs on every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import because, often
+from torchlint.rules.base import Report, Rule
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+
+
+class GcInHotPath(Rule):
+    code = "TL209"
+    name = "gc-in-hot-path"
+    bottleneck = "launch"
+    summary = "`gc.collect()` runs on every step"
+    calls = ("gc.collect",)
+    words = ("gc",)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        hot = model.hot(site.context)
+        if hot is None or contexts.in_test(site.context) or model.in_measurement(site.context):
+            return
+        yield Report(
+            site.node,
+            f"`gc.collect()` walks every Python object {often(hot)}, and nothing is launched meanwhile",
+            "leave it out, since reference counts free tensors at once, or collect every so many steps",
+            Confidence.SURE if hot.interface else Confidence.LIKELY,
+            Impact.MEDIUM,
+            because(hot),
+        )

@@ -1,0 +1,50 @@
+"""TL208: a tensor is made of a list of NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import because, quote
+from torchlint.rules.base import Report, Rule
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind, Value
+
+_TYPED = tuple(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split())
+
+
+class TensorFromNdarrayList(Rule):
+    code = "TL208"
+    name = "tensor-from-ndarray-list"
+    bottleneck = "launch"
+    summary = "A tensor is made of a list of NumPy arrays, element by element"
+    calls = ("torch.tensor", "torch.as_tensor", "torch.Tensor", *_TYPED)
+    words = ("numpy", "np")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        data = site.argument(0, "data")
+        if data is None or contexts.in_test(site.context):
+            return
+        element = _arrays_in(data.value)
+        if element is None or element.rank == 0:
+            return
+        hot = model.hot(site.context)
+        yield Report(
+            site.node,
+            f"{quote(site.node)} walks the arrays in {quote(data.node)} element by element in Python",
+            f"join them first: `torch.from_numpy(np.stack({quote(data.node)[1:-1]}))` copies whole blocks",
+            min(element.conf, Confidence.LIKELY if data.value.conf is Confidence.SURE else data.value.conf),
+            Impact.MEDIUM if hot is not None else Impact.LOW,
+            because(hot),
+        )
+
+
+def _arrays_in(value: Value) -> Value | None:
+    """The arrays that a list or tuple holds, and nothing else."""
+    if value.kind is not Kind.CONTAINER or value.qual not in ("list", "tuple", "iterator"):
+        return None
+    held = [item for key, item in (value.items or {}).items() if isinstance(key, int)] or [value.elem]
+    if any(item is None or item.kind is not Kind.NDARRAY for item in held):
+        return None
+    return held[0]

@@ -1,0 +1,141 @@
+"""TL207: Python data is made a device tensor on every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._patterns import consumers
+from torchlint.rules._wording import because, often, quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.launch._bodies import body_of, names_read, names_written, within
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context, Hot
+from torchlint.semantics.functions import Role
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import DEVICE, HOST, Kind, Value
+
+_MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
+_TYPED: Final = tuple(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split()) + ("torch.Tensor",)
+_ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum where lerp".split())
+_MOVES: Final = (".to", ".cuda", ".to_device")
+
+
+class TensorFromPythonInHotPath(Rule):
+    code = "TL207"
+    name = "tensor-from-python-in-hot-path"
+    bottleneck = "launch"
+    summary = "Python data is copied into a device tensor on every step"
+    calls = (*_MAKERS, ".new_tensor", *_MOVES)
+    words = ("tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor", "Tensor", "FloatTensor", "LongTensor")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        made = _made_on_device(site, model)
+        if made is None or contexts.in_test(site.context) or contexts.in_worker(site.context):
+            return
+        data, confidence = made
+        hot = model.hot(site.context)
+        if hot is None:
+            return
+        number = _is_number(data)
+        if not number and not _is_python_data(data):
+            return
+        if not number or not _computes(model, site.node):
+            if _is_new(data.node, site.context, hot, model) or _is_hoisted(site, model):
+                return
+        yield Report(
+            site.node,
+            f"{quote(site.node)} copies Python data to the device {often(hot)}, and the host waits for the copy",
+            "compute with the number itself: a Python number rides along with the kernel"
+            if number
+            else "make the tensor once and keep it: a buffer of the module, or before the loop",
+            confidence,
+            Impact.MEDIUM,
+            because(hot),
+        )
+
+
+def _made_on_device(site: sites.Call, model: Model) -> tuple[sites.Argument, Confidence] | None:
+    """The Python data that a call brings to a device, and how sure it is that it is one."""
+    maker = site
+    if f".{site.method}" in _MOVES and site.callee not in _MAKERS:
+        if site.receiver_node is None:
+            return None
+        inner = model.call(site.receiver_node)
+        if inner is None or inner.callee not in (*_MAKERS, *_TYPED) or inner.argument(None, "device") is not None:
+            return None
+        maker = inner
+    elif site.method == "new_tensor":
+        if site.receiver is None or not (site.receiver.is_tensor or site.receiver.kind is Kind.UNKNOWN):
+            return None
+    elif site.argument(None, "device") is None:
+        return None
+    data = maker.argument(0, "data")
+    result = site.result
+    if data is None or result.device == HOST or not result.is_tensor:
+        return None
+    if result.device & DEVICE:
+        return data, Confidence.SURE if result.device == DEVICE else Confidence.LIKELY
+    hot = model.hot(site.context)
+    return data, Confidence.LIKELY if model.accelerated or (hot is not None and hot.interface) else Confidence.POSSIBLE
+
+
+def _is_number(data: sites.Argument) -> bool:
+    """Whether it is a Python number, or arithmetic that gives one: a tensor is not made of a tensor."""
+    if data.value.kind is Kind.NUMBER:
+        return True
+    unsure = data.value.kind is Kind.UNKNOWN or (data.value.kind is Kind.TENSOR and data.value.conf is Confidence.POSSIBLE)
+    return unsure and isinstance(data.node, (cst.BinaryOperation, cst.UnaryOperation))
+
+
+def _is_python_data(data: sites.Argument) -> bool:
+    """Whether it is a list or tuple of numbers, or of such lists; or something that is not known to be a tensor."""
+    value = data.value
+    if value.kind is Kind.UNKNOWN:
+        return isinstance(data.node, (cst.Name, cst.Attribute))
+    return _is_numbers(value)
+
+
+def _is_numbers(value: Value) -> bool:
+    if value.kind is not Kind.CONTAINER or value.qual not in ("list", "tuple"):
+        return False
+    held = [item for key, item in (value.items or {}).items() if isinstance(key, int)] or ([value.elem] if value.elem is not None else [])
+    return all(item.kind in (Kind.NUMBER, Kind.UNKNOWN) or _is_numbers(item) for item in held)
+
+
+def _computes(model: Model, made: cst.CSTNode) -> bool:
+    """Whether the tensor is used in arithmetic alone, where a number would do."""
+    steps = list(consumers(model, made))
+    return bool(steps) and all(step is not None and step.name in _ARITHMETIC for step in steps)
+
+
+def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) -> bool:
+    """Whether the data is made anew on every step: not of literals, constants, and what was there before the steps."""
+    owner = model.function_of(context)
+    loop = next((link.node for link in context.enclosing_loops() if link.node is hot.loop), None)
+    if loop is not None:
+        varying = names_written(model, [loop])
+    else:
+        varying = {parameter.name for parameter in owner.parameters if parameter.name not in ("self", "cls")}
+        if not isinstance(owner.node, cst.Module):
+            varying |= names_written(model, [owner.node.body])
+    if owner.cls is not None:
+        # What other methods than the constructor store changes while the program runs.
+        for method in owner.cls.methods.values():
+            if method.role is not Role.SETUP:
+                varying |= {f"self.{name}" for cls, name, _ in method.attributes if cls is owner.cls}
+    return bool(names_read(node) & varying) or any(isinstance(inner, cst.Call) for inner in within([node]))
+
+
+def _is_hoisted(site: sites.Call, model: Model) -> bool:
+    """Whether a loop below it in the same function is what reads it: it stands before the loop already."""
+    readings = set(model.uses.get(site.node, ()))
+    return any(
+        loop.outer.owner is site.context.owner
+        and not site.context.inside(loop.context)
+        and any(node in readings for node in within(body_of(loop)))
+        for loop in model.sites.loops
+    )
