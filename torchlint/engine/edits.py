@@ -164,7 +164,8 @@ class _Writer:
 
     def _is_used(self, name: str) -> bool:
         """Whether the name stands anywhere in code, other than behind a dot or as a keyword of a call."""
-        for match in re.finditer(rf"(?<![\w.]){re.escape(name)}\b(?!\s*=[^=])|(?m:^)\s*{re.escape(name)}\s*=[^=]", self.text):
+        word = re.escape(name)
+        for match in re.finditer(rf"(?<![\w.]){word}\b(?!\s*=[^=])|(?m:^)\s*{word}\s*=[^=]", self.text):
             if not any(first <= match.end() - 1 < last for first, last in self.scan.opaque):
                 return True
         return False

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.engine.baseline import normalised
 from torchlint.engine.settings import Settings
-from torchlint.engine.suppression import Suppressions, meta_finding
+from torchlint.engine.suppression import Suppressions
 from torchlint.findings import Applicability, Confidence, Finding, Fix, Impact, Position, Related
 from torchlint.source import directives
 from torchlint.source.scan import Scan, scan
@@ -65,7 +65,7 @@ def unreadable(filename: str, error: UnreadableError, settings: Settings, path: 
 
 
 def lint_bytes(data: bytes, filename: str, settings: Settings, path: Path | None = None) -> FileResult:
-    """Lint the content of a file. `filename` is what findings call it; `path`, where it lies, decides per-file ignores."""
+    """Lint the content of a file, which findings call `filename`; where it lies, `path`, decides per-file ignores."""
     try:
         source = SourceFile.from_bytes(data, filename)
     except UnreadableError as error:

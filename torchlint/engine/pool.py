@@ -1,7 +1,7 @@
 """Worker processes: files in, results out; a worker that dies costs the one file it held.
 
-Each worker has a pipe of its own and works through what it is sent in order, so the file it died of is the first that it
-has not answered for. The others it held go to somebody else.
+Each worker has a pipe of its own and works through what it is sent in order, so the file it died of is the first that
+it has not answered for. The others it held go to somebody else.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from torchlint.findings import Finding
 from torchlint.source.discovery import Found, discover, is_excluded
 from torchlint.source.text import SourceFile, UnreadableError
 
-__all__ = ["Progress", "RunResult", "check", "files"]
+__all__ = ["Progress", "RunResult", "SettingsFor", "check", "files"]
 
 # The work, in bytes to parse, from which workers repay their start, and the files to look at.
 _WORTH_WORKERS = 150_000
@@ -42,11 +42,22 @@ class RunResult:
     errors: list[str] = field(default_factory=list)  # what went wrong that is no finding, one line each
     suppressed: int = 0  # findings that directives silenced
     interrupted: bool = False  # by Ctrl-C: the rest is what was found until then
-    sources: dict[str, Path | bytes] = field(default_factory=dict, repr=False)  # where each name's text is
+    jobs: dict[str, Job] = field(default_factory=dict, repr=False)  # by name
+    outcomes: dict[str, FileResult] = field(default_factory=dict, repr=False)  # by name, in the order of the files
 
     def source(self, filename: str, cell: int | None = None) -> Sequence[str]:
         """The lines, without their ends, of a file by the name that findings carry; none where it cannot be read."""
-        return _lines(self.sources.get(filename, Path(filename)), filename, cell)
+        job = self.jobs.get(filename)
+        return _lines(Path(filename) if job is None else job.path if job.data is None else job.data, filename, cell)
+
+    def add(self, job: Job, outcome: FileResult) -> None:
+        """Count in what linting a file gave."""
+        self.jobs[job.name] = job
+        self.outcomes[job.name] = outcome
+        self.files.append(job.name)
+        self.findings += outcome.findings
+        self.errors += outcome.errors
+        self.suppressed += outcome.suppressed
 
 
 @functools.lru_cache(maxsize=64)
@@ -86,20 +97,15 @@ def check(
     jobs: list[Job] = []
     try:
         jobs += _jobs_of_stdin(stdin, stdin_filename, settings) if stdin is not None else _jobs(paths, settings, result)
-        for job in jobs:
-            result.sources[job.name] = job.path if job.data is None else job.data
-        for index, outcome in _outcomes(jobs):
-            done[index] = outcome
+        for index, found in _outcomes(jobs):
+            done[index] = found
             if progress is not None:
                 progress(len(done), len(jobs))
     except KeyboardInterrupt:
         result.interrupted = True
     for index, job in enumerate(jobs):
         if (outcome := done.get(index)) is not None:
-            result.files.append(job.name)
-            result.findings += outcome.findings
-            result.errors += outcome.errors
-            result.suppressed += outcome.suppressed
+            result.add(job, outcome)
     return result
 
 

@@ -200,5 +200,3 @@ def _expand(name: str) -> frozenset[str]:
             except selection.UnknownSelectorError:
                 continue
         raise
-
-

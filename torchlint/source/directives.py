@@ -77,7 +77,8 @@ _MENTION = re.compile(r"torchlint\s*:|noqa", re.IGNORECASE)
 # A directive opens a comment, or follows a `#` in one: what is quoted in prose is none.
 _OPENING = r"(?:^|(?<=\s))#+[ \t]*"
 _OURS = re.compile(
-    _OPENING + r"torchlint[ \t]*:[ \t]*(?P<kind>[\w-]+)[ \t]*(?P<list>\[(?P<names>[^\[\]#]*)(?P<closed>\])?)?", re.IGNORECASE
+    _OPENING + r"torchlint[ \t]*:[ \t]*(?P<kind>[\w-]+)[ \t]*(?P<list>\[(?P<names>[^\[\]#]*)(?P<closed>\])?)?",
+    re.IGNORECASE,
 )
 _NOQA = re.compile(
     _OPENING + r"noqa\b(?:[ \t]*:[ \t]*(?P<names>[a-z]+[0-9]+(?:[ \t]*[, \t][ \t]*[a-z]+[0-9]+)*))?(?P<colon>[ \t]*:)?",
@@ -131,9 +132,8 @@ def _ours(text: str, at: int, end: int, alone: bool) -> Iterator[Directive]:
                 problem = f"`{kind}[]` names no rule"
         scope = Scope.FILE if kind == "file-ignore" else Scope.NEXT if alone else Scope.LINE
         finish = at + match.end()
-        yield Directive(
-            kind, scope, selectors, start, finish, (at, end), problem and Problem(problem, start, finish)
-        )
+        wrong = None if problem is None else Problem(problem, start, finish)
+        yield Directive(kind, scope, selectors, start, finish, (at, end), wrong)
 
 
 def _noqa(text: str, at: int, end: int) -> Iterator[Directive]:

@@ -147,5 +147,5 @@ def _refusal(source: SourceFile, error: cst.ParserSyntaxError) -> UnreadableErro
 
 
 def _first_difference(code: str, text: str) -> int:
-    same = next((i for i, (a, b) in enumerate(zip(code, text)) if a != b), min(len(code), len(text)))
+    same = next((i for i, (a, b) in enumerate(zip(code, text, strict=False)) if a != b), min(len(code), len(text)))
     return text.count("\n", 0, same) + 1

@@ -1,7 +1,7 @@
 """Where nodes stand, and whether a tree gives back its text: both from one walk.
 
-LibCST's PositionProvider costs twice the parse. Here the walk that generates the code notes, for the nodes that are asked
-for, how many tokens had come before; offsets follow from the lengths of the tokens.
+LibCST's PositionProvider costs twice the parse. Here the walk that generates the code notes, for the nodes that are
+asked for, how many tokens had come before; offsets follow from the lengths of the tokens.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class _Mark:
     def __enter__(self) -> None:
         self.start = len(self.state.tokens)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         spans = self.state.spans
         start, end = self.start, len(self.state.tokens)
         if self.start_node is not None:
@@ -54,7 +56,9 @@ class _NoMark:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         pass
 
 
@@ -72,7 +76,7 @@ class _MarkingState(CodegenState):
         self.spans: dict[cst.CSTNode, tuple[int, int]] = {}
         self.open: list[int] = []
 
-    def record_syntactic_position(  # type: ignore[override]
+    def record_syntactic_position(
         self,
         node: cst.CSTNode,
         *,

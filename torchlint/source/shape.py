@@ -1,9 +1,9 @@
 """Limits on the size and the shape of what is given to LibCST.
 
 LibCST recurses in native code: it kills the process from about 1,200 nested brackets, and takes time and memory by the
-square of a chain's length (measured with 1.9: 1,000 method calls in a chain 2 s, 3,000 24 s; 4,000 nested lambdas 3 GB).
-So text is looked at before it is parsed. Every limit is on size or shape, so that the answer does not depend on the
-machine, and lies above what people write; those that CPython has itself are CPython's.
+square of a chain's length (measured with 1.9: 1,000 method calls in a chain 2 s, 3,000 24 s; 4,000 nested lambdas 3 GB
+of memory). So text is looked at before it is parsed. Every limit is on size or shape, so that the answer does not
+depend on the machine, and lies above what people write; those that CPython has itself are CPython's.
 
 One pass of `scan` decides for nearly all files: what is too long or nested in itself needs a long logical line, and few
 files have one. Only those lines are then looked at token by token.
@@ -53,7 +53,7 @@ _FLAT_LINE = re.compile(rf"(?:{_SHORT}[,;])*{_SHORT}")
 _FLAT_ROUNDS = LIMITS["nesting of an expression"] // _LONG
 
 _TOKENS = re.compile(r"\w+|[^\w\s]")
-_DEEP_INDENT = re.compile(r"^[ \t\f]{%d}" % LIMITS["nested blocks"], re.MULTILINE)
+_DEEP_INDENT = re.compile(rf"^[ \t\f]{{{LIMITS['nested blocks']}}}", re.MULTILINE)
 _ELIF = re.compile(r"elif\b")
 _ELIF_OR_ELSE = re.compile(r"el(?:if|se)\b")
 

@@ -1,7 +1,7 @@
 """A stack that is deep enough, whatever the machine's limits are.
 
-Trees are walked by recursion, in LibCST's native code and in Python. How deep that may go must depend on the file alone:
-not on `ulimit -s`, nor on whether a worker, a thread of the language server or an interactive session asks.
+Trees are walked by recursion, in LibCST's native code and in Python. How deep that may go must depend on the file
+alone: not on `ulimit -s`, nor on whether a worker, a thread of the language server or an interactive session asks.
 """
 
 from __future__ import annotations

@@ -140,9 +140,10 @@ def _row_of(body: bytes, offset: int) -> int:
 
 def _encoding(body: bytes, bom: bool) -> str:
     """The encoding that the first two rows declare, as Python names it."""
-    declared, row = None, 1
+    declared, row = None, 0
     start = 0
-    for row in (1, 2):
+    while row < 2:
+        row += 1
         newline = _NEWLINE_BYTES.search(body, start)
         end = newline.start() if newline else len(body)
         if cookie := _COOKIE.match(body, start, end):

@@ -1,0 +1,166 @@
+"""Fixing files: rounds until nothing more can be repaired, then one write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from torchlint.engine.errors import UserError
+from torchlint.engine.job import Job
+from torchlint.engine.lint import FileResult, lint_source
+from torchlint.engine.run import Progress, RunResult, SettingsFor, check
+from torchlint.findings import Finding
+from torchlint.fixes.apply import Applied, apply, is_applicable
+from torchlint.fixes.diff import unified_diff
+from torchlint.fixes.write import write
+from torchlint.source.parse import parse
+from torchlint.source.text import SourceFile, UnreadableError
+
+__all__ = ["Change", "FixResult", "fix", "fix_source", "read"]
+
+_MOST_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file before and after; `result` is what is found in it now."""
+
+    before: SourceFile
+    after: SourceFile
+    result: FileResult
+    fixed: tuple[Finding, ...]
+
+    def diff(self) -> Iterator[str]:
+        """The lines, with their ends, of the unified diff."""
+        return unified_diff(self.before.written, self.after.written, self.before.path)
+
+
+@dataclass
+class FixResult:
+    """What a run with fixes did. `run` is what is left to report, in the files as they are now, or would be."""
+
+    run: RunResult
+    changes: dict[str, Change] = field(default_factory=dict)  # by the names of the files that changed
+
+    @property
+    def fixed(self) -> list[Finding]:
+        """The findings that were repaired, by file."""
+        return [finding for change in self.changes.values() for finding in change.fixed]
+
+
+def fix(
+    paths: Iterable[Path],
+    settings: SettingsFor,
+    *,
+    stdin: bytes | None = None,
+    stdin_filename: str | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> FixResult:
+    """Lint as `torchlint.engine.run.check` does, and repair what the settings let be repaired.
+
+    With `dry_run` nothing is written; nor is standard input, whose new text is in the result's change. Files that
+    cannot be written are named in the run's errors, and their findings stay.
+    """
+    found = check(paths, settings, stdin=stdin, stdin_filename=stdin_filename, progress=progress)
+    left = RunResult(errors=found.errors[:], interrupted=found.interrupted)
+    result = FixResult(left)
+    for name, outcome in found.outcomes.items():
+        job = found.jobs[name]
+        if not found.interrupted and any(is_applicable(finding, job.settings) for finding in outcome.findings):
+            try:
+                change = fix_source(read(job), job, outcome)
+                if change.fixed and not dry_run and job.data is None:
+                    write(job.path, change.after.data, expected=change.before.data)
+            except (UserError, UnreadableError) as error:
+                left.errors.append(str(error) if isinstance(error, UserError) else f"{name}: {error}")
+            else:
+                left.errors += change.result.errors
+                if change.fixed:
+                    outcome = change.result
+                    result.changes[name] = change
+                    if dry_run or job.data is not None:
+                        job = replace(job, data=change.after.data)
+        left.add(job, replace(outcome, errors=()))
+    return result
+
+
+def read(job: Job) -> SourceFile:
+    """The file of a job as it is now. Raises UserError or UnreadableError."""
+    try:
+        return SourceFile.from_bytes(job.path.read_bytes() if job.data is None else job.data, job.name)
+    except OSError as error:
+        raise UserError(f"{job.name}: cannot be read again: {error.strerror or error}") from error
+
+
+def fix_source(source: SourceFile, job: Job, outcome: FileResult | None = None) -> Change:
+    """Repair a file in rounds: what one round uncovers, or had to leave because it met another repair, the next does.
+
+    `outcome` is what was found in `source`, where that is known. A repair after which the file would no longer parse,
+    or could not be written in its encoding, is left out, and one that never comes to an end is undone; both are faults
+    of torchlint and stand among the errors of the change's result.
+    """
+    before = source
+    result = lint_source(source, job.settings, job.path) if outcome is None else outcome
+    fixed: list[Finding] = []
+    errors: list[str] = []
+    broken: set[tuple[str, str]] = set()  # fixes that did harm: (code, fingerprint)
+    for _ in range(_MOST_ROUNDS):
+        wanted = [
+            finding
+            for finding in result.findings
+            if is_applicable(finding, job.settings) and (finding.code, finding.fingerprint) not in broken
+        ]
+        round_ = _sound_round(source, wanted, broken, errors)
+        if round_ is None:
+            return Change(before, source, _with_errors(result, errors), tuple(fixed))
+        source, applied = round_
+        fixed += applied
+        result = lint_source(source, job.settings, job.path)
+    codes = " and ".join(sorted({finding.code for finding in applied}))
+    errors.append(f"{source.path}: internal error: the fixes of {codes} never come to an end; left as it is")
+    result = lint_source(before, job.settings, job.path) if outcome is None else outcome
+    return Change(before, before, _with_errors(result, errors), ())
+
+
+def _with_errors(result: FileResult, errors: list[str]) -> FileResult:
+    return replace(result, errors=(*result.errors, *errors))
+
+
+def _sound_round(
+    source: SourceFile, wanted: list[Finding], broken: set[tuple[str, str]], errors: list[str]
+) -> tuple[SourceFile, tuple[Finding, ...]] | None:
+    """One round whose result parses; none where there is nothing to do."""
+    applied = apply(source, wanted)
+    if not applied.findings:
+        return None
+    if (changed := _readable(source, applied)) is not None:
+        return changed, applied.findings
+    # Something is wrong with one of them: take them one by one.
+    good: list[Finding] = []
+    for finding in applied.findings:
+        alone = _readable(source, apply(source, [finding]))
+        together = None if alone is None else _readable(source, apply(source, [*good, finding]))
+        if together is not None:
+            good.append(finding)
+        if alone is None:
+            broken.add((finding.code, finding.fingerprint))
+            place = f"{source.path}:{finding.start.row}:{finding.start.column}"
+            errors.append(f"{place}: internal error: the fix of {finding.code} would not parse; left as it is")
+    if not good:
+        return None
+    applied = apply(source, good)
+    changed = _readable(source, applied)
+    assert changed is not None
+    return changed, applied.findings
+
+
+def _readable(source: SourceFile, applied: Applied) -> SourceFile | None:
+    """The file as it would be, where it can be encoded and parsed."""
+    try:
+        changed = SourceFile.from_bytes(source.encode(applied.written), source.path)
+        parse(changed)
+    except (UnicodeEncodeError, UnreadableError):
+        return None
+    return changed

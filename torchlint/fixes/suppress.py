@@ -1,0 +1,112 @@
+"""Writing suppressions for what is found."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from torchlint.engine.errors import UserError
+from torchlint.engine.lint import lint_source
+from torchlint.engine.run import Progress, RunResult, SettingsFor, check
+from torchlint.engine.selection import META_RULES
+from torchlint.findings import Edit, Finding
+from torchlint.fixes.apply import apply_edits
+from torchlint.fixes.run import Change, FixResult, read
+from torchlint.fixes.write import write
+from torchlint.source.parse import parse
+from torchlint.source.scan import LogicalLine, Scan, scan
+from torchlint.source.text import SourceFile, UnreadableError
+
+__all__ = ["add_suppressions", "suppression_edits"]
+
+_META = frozenset(rule.code for rule in META_RULES)
+_EXISTING = re.compile(r"#\s*torchlint\s*:\s*ignore\s*\[([^\[\]#]*)\]", re.IGNORECASE)
+
+
+def add_suppressions(
+    paths: Iterable[Path], settings: SettingsFor, *, dry_run: bool = False, progress: Progress | None = None
+) -> FixResult:
+    """Lint, and write `# torchlint: ignore[...]` for every finding; a change's `fixed` are the findings silenced.
+
+    The comment goes to the end of a row of the finding or of its statement, never behind a backslash or into a string;
+    where there is no such row, above the statement.
+    """
+    found = check(paths, settings, progress=progress)
+    left = RunResult(errors=found.errors[:], interrupted=found.interrupted)
+    result = FixResult(left)
+    for name, outcome in found.outcomes.items():
+        job = found.jobs[name]
+        findings = [finding for finding in outcome.findings if finding.code not in _META]
+        if findings and not found.interrupted:
+            try:
+                source = read(job)
+                edits = list(suppression_edits(source, scan(source.text), findings))
+                after = SourceFile.from_bytes(source.encode(apply_edits(source, edits)), name)
+                parse(after)
+                if not dry_run:
+                    write(job.path, after.data, expected=source.data)
+            except (UserError, UnreadableError) as error:
+                left.errors.append(str(error) if isinstance(error, UserError) else f"{name}: {error}")
+            else:
+                outcome = lint_source(after, job.settings, job.path)
+                remaining = {finding.fingerprint for finding in outcome.findings}
+                silenced = tuple(finding for finding in findings if finding.fingerprint not in remaining)
+                result.changes[name] = Change(source, after, outcome, silenced)
+                if dry_run:
+                    job = replace(job, data=after.data)
+        left.add(job, replace(outcome, errors=()))
+    return result
+
+
+def suppression_edits(source: SourceFile, scanned: Scan, findings: Iterable[Finding]) -> Iterator[Edit]:
+    """The edits that silence `findings`, one for each row or statement that gets a comment."""
+    at_row: dict[int, set[str]] = defaultdict(set)
+    above: dict[LogicalLine, set[str]] = defaultdict(set)
+    for finding in findings:
+        index = scanned.index_at(source.offset(finding.start))
+        if index is None:
+            continue
+        line = scanned.logical_lines[index]
+        row = next((row for row in _rows(source, line, finding) if _takes_comment(source, scanned, row)), None)
+        if row is not None:
+            at_row[row].add(finding.code)
+        else:
+            above[line].add(finding.code)
+    for row, codes in at_row.items():
+        yield _at_end(source, scanned, row, sorted(codes))
+    for line, codes in above.items():
+        indentation = source.text[line.start : line.code]
+        yield source.edit(line.start, line.start, f"{indentation}# torchlint: ignore[{', '.join(sorted(codes))}]\n")
+
+
+def _rows(source: SourceFile, line: LogicalLine, finding: Finding) -> Iterator[int]:
+    """The rows where a comment would silence the finding, the best first."""
+    last = source.position(line.end).row
+    yield from range(finding.start.row, min(finding.end.row, last) + 1)
+    yield last
+    yield source.position(line.code).row
+
+
+def _takes_comment(source: SourceFile, scanned: Scan, row: int) -> bool:
+    """Whether a comment can stand at the end of the row: not behind a backslash, nor in a string."""
+    if source.line(row).endswith("\\"):
+        return False
+    end = source.row_starts[row - 1] + len(source.line(row))
+    comments = set(scanned.comment_spans)
+    inside = (span for span in (*scanned.opaque, *scanned.formatted) if span not in comments)
+    return not any(start < end < stop for start, stop in inside)
+
+
+def _at_end(source: SourceFile, scanned: Scan, row: int, codes: list[str]) -> Edit:
+    line = source.line(row)
+    start = source.row_starts[row - 1]
+    end = start + len(line.rstrip())
+    for first, last in scanned.comment_spans:
+        if start <= first and last <= start + len(line) and (existing := _EXISTING.search(source.text, first, last)):
+            names = [name.strip() for name in existing[1].split(",") if name.strip()]
+            added = [*names, *(code for code in codes if code not in names)]
+            return source.edit(existing.start(1), existing.end(1), ", ".join(added))
+    return source.edit(end, end, f"  # torchlint: ignore[{', '.join(codes)}]")
