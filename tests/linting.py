@@ -11,5 +11,5 @@ from torchlint.engine.settings import Settings
 def lint(source: str, *codes: str) -> set[tuple[int, str]]:
     """The rows, from 1, and codes of what the rules `codes` find in `source` and would show by default."""
     result = lint_bytes(source.encode(), "page.py", Settings(root=Path(), rules=frozenset(codes)))
-    assert not result.errors
+    assert result.errors == ()
     return {(finding.start.row, finding.code) for finding in result.findings}
