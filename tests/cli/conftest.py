@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.cli.app import run
+from torchlint.engine.job import Job
 from torchlint.engine.run import RunResult
 from torchlint.engine.settings import Configuration
 from torchlint.findings import Confidence, Finding, Impact, Position
@@ -86,13 +87,16 @@ class Linter:
     def __call__(self, paths: Sequence[Path], configuration: Configuration, **_how: object) -> RunResult:
         self.asked.append(tuple(paths))
         self.configuration = configuration
+        settings = configuration.for_folder(configuration.cwd)
         return RunResult(
             findings=list(self.findings),
             files=list(self.lines),
             errors=self.errors,
             suppressed=self.suppressed,
             interrupted=self.interrupted,
-            sources={name: "\n".join(lines).encode() for name, lines in self.lines.items()},
+            jobs={
+                name: Job(Path(name), name, settings, "\n".join(lines).encode()) for name, lines in self.lines.items()
+            },
         )
 
 

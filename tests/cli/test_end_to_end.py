@@ -75,6 +75,19 @@ def test_standard_input(process: Process, project: Path) -> None:
     assert b"print(loss.item())" in frame.stdout
 
 
+def test_standard_input_repaired(process: Process) -> None:
+    """The repaired text, in its own encoding and with its own line ends, takes standard output; the report does not."""
+    text = SLOW.replace("print(loss.item())", "print(loss.item())\n        total += loss  # é")
+    text = "# coding: latin-1\r\ntotal = 0\r\n" + text.replace("\n", "\r\n").replace(
+        "    for", "    total = 0.0\r\n    for"
+    )
+    done = process("--select=TL601,TL101", "--fix", "-", "--output-format=concise", input=text.encode("latin-1"))
+    assert done.stdout == text.replace("+= loss ", "+= loss.detach() ").encode("latin-1")
+    assert b"TL101" in done.stderr
+    assert b"Fixed 1 finding in 1 file." in done.stderr
+    assert done.returncode == 1
+
+
 def test_each_file_has_the_configuration_closest_to_it(process: Process, project: Path) -> None:
     for folder in ("a", "b", "b/c"):
         (project / folder).mkdir()

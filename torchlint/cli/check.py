@@ -12,7 +12,7 @@ import click
 
 from torchlint.cli import console, options
 from torchlint.cli.files import write_atomically
-from torchlint.cli.lint import files, lint
+from torchlint.cli.lint import files, lint, repair, silence
 from torchlint.cli.status import EXIT_ERROR, EXIT_FINDINGS, EXIT_INTERRUPTED, EXIT_OK
 from torchlint.engine import evidence
 from torchlint.engine.baseline import Baseline
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from torchlint.engine.run import RunResult
     from torchlint.engine.settings import Configuration, Settings
     from torchlint.findings import Finding
+    from torchlint.fixes import FixResult
 
 __all__ = ["check"]
 
@@ -97,10 +98,54 @@ class _Run:
         # What holds for the run as a whole, such as its reports, is said where the user stands.
         self.settings = configuration.for_folder(configuration.cwd)
         self.targets = targets(self.settings, given["output_file"])
+        self.stream = sys.stdout
 
     def once(self) -> int:
-        """Lint, report, and return the exit status."""
-        linted = lint(self.paths, self.configuration, quiet=self.given["quiet"], name=self.given["stdin_filename"])
+        """Do what was asked, and return the exit status."""
+        given, quiet, name = self.given, self.given["quiet"], self.given["stdin_filename"]
+        if not (given["diff"] or given["add_suppressions"] or self.settings.fix):
+            return self._report(lint(self.paths, self.configuration, quiet=quiet, name=name))
+        if given["diff_base"] is not None:
+            raise click.UsageError(
+                "--diff-base reports and changes nothing: it goes with neither fixes nor suppressions"
+            )
+        if given["add_suppressions"]:
+            changed = silence(self.paths, self.configuration, dry_run=given["diff"], quiet=quiet)
+            return self._show_diff(changed) if given["diff"] else self._report_silenced(changed)
+        changed = repair(self.paths, self.configuration, dry_run=given["diff"], quiet=quiet, name=name)
+        return self._show_diff(changed) if given["diff"] else self._report_fixed(changed)
+
+    def _show_diff(self, changed: FixResult) -> int:
+        """What would change, and 1 where anything would."""
+        console.write(_diff_line(line) for change in changed.changes.values() for line in change.diff())
+        if not self.given["quiet"]:
+            verb = "Would silence" if self.given["add_suppressions"] else "Would fix"
+            console.note(summary.fixed_line(changed.fixed, verb))
+        return self._status(changed.run, EXIT_FINDINGS if changed.fixed and not self.given["exit_zero"] else EXIT_OK)
+
+    def _report_silenced(self, changed: FixResult) -> int:
+        if not self.given["quiet"]:
+            console.write([summary.fixed_line(changed.fixed, "Silenced") + "\n"])
+        return self._status(changed.run, EXIT_OK)
+
+    def _report_fixed(self, changed: FixResult) -> int:
+        """What is left after fixes; the repaired text of standard input takes standard output."""
+        if Path("-") in self.paths:
+            for job in changed.run.jobs.values():
+                console.write_bytes(job.data or b"")
+            self.stream = sys.stderr
+        if self.settings.show_fixes and changed.fixed:
+            console.write([summary.fixed_line(changed.fixed) + "\n", *summary.fixes(changed.fixed)], self.stream)
+        if self.settings.fix_only:
+            if not self.settings.show_fixes and not self.given["quiet"]:
+                console.write([summary.fixed_line(changed.fixed) + "\n"], self.stream)
+            status = self._status(changed.run, EXIT_OK)
+        else:
+            status = self._report(changed.run, changed.fixed)
+        return status or (EXIT_FINDINGS if changed.fixed and self.given["exit_non_zero_on_fix"] else EXIT_OK)
+
+    def _report(self, linted: RunResult, fixed: Sequence[Finding] = ()) -> int:
+        """Report what is found, beside what was repaired before."""
         if self.given["verbose"]:
             self._tell(linted)
         linted = self._excused(linted)
@@ -108,18 +153,19 @@ class _Run:
             findings=linted.findings,
             files=len(linted.files),
             suppressed=linted.suppressed,
+            fixed=fixed,
             unsafe_fixes=self.settings.unsafe_fixes,
             source=linted.source,
         )
-        self._report(outcome)
+        self._write(outcome)
+        found = any(map(self._fails, outcome.findings)) and not self.given["exit_zero"]
+        return self._status(linted, EXIT_FINDINGS if found else EXIT_OK)
+
+    def _status(self, linted: RunResult, status: int) -> int:
+        """The exit status that `status` becomes by what went wrong, which is said."""
         for message in linted.errors:
             console.error(message)
-        if linted.interrupted:
-            return EXIT_INTERRUPTED
-        if linted.errors:
-            return EXIT_ERROR
-        found = any(map(self._fails, outcome.findings)) and not self.given["exit_zero"]
-        return EXIT_FINDINGS if found else EXIT_OK
+        return EXIT_INTERRUPTED if linted.interrupted else EXIT_ERROR if linted.errors else status
 
     def _tell(self, linted: RunResult) -> None:
         """What -v adds: what held for the run, and what it went through."""
@@ -151,11 +197,11 @@ class _Run:
             return False
         return not self.settings.min_speedup or evidence.gain_of(finding) >= self.settings.min_speedup
 
-    def _report(self, outcome: Outcome) -> None:
+    def _write(self, outcome: Outcome) -> None:
         for target in self.targets:
             if target.file is None:
-                shown = replace(outcome, style=console.style_for(sys.stdout))
-                console.write(self._text(target.format, shown))
+                shown = replace(outcome, style=console.style_for(self.stream))
+                console.write(self._text(target.format, shown), self.stream)
             else:
                 write_atomically(target.file, "".join(self._text(target.format, outcome)))
 
@@ -192,6 +238,12 @@ def _round(paths: Sequence[Path], given: Mapping[str, Any]) -> None:
         console.error(str(error))
     except click.ClickException as error:
         console.error(error.format_message())
+
+
+def _diff_line(line: str) -> str:
+    """A line of a diff, safe to print: only what ends it stays as it is."""
+    body = line.rstrip("\r\n")
+    return "\t".join(map(console.visible, body.split("\t"))) + "\n"
 
 
 def _show_files(paths: Sequence[Path], configuration: Configuration) -> int:

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from torchlint.report.text import Style, visible
 
-__all__ = ["clear", "error", "note", "prepare", "style_for", "visible", "write"]
+__all__ = ["clear", "error", "note", "prepare", "style_for", "visible", "write", "write_bytes"]
 
 # A source line is cut at this many columns where no terminal says how many there are.
 _COLUMNS = 120
@@ -48,6 +48,16 @@ def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
         out.flush()
     except BrokenPipeError:
         _abandon(out)
+
+
+def write_bytes(data: bytes) -> None:
+    """Write to standard output what has an encoding of its own: the text of a file."""
+    sys.stdout.flush()
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _abandon(sys.stdout)
 
 
 def _abandon(stream: TextIO) -> None:

@@ -47,6 +47,7 @@ class Outcome:
     findings: Sequence[Finding]
     files: int = 0  # how many were linted
     suppressed: int = 0  # findings that comments or the baseline silenced
+    fixed: Sequence[Finding] = ()  # what was repaired, in order of file
     unsafe_fixes: bool = False  # whether unsafe fixes may be applied without a further word
     source: Callable[[str, int | None], Sequence[str]] = no_source
     style: Style = PLAIN

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from torchlint.findings import Applicability
+from torchlint.findings import Applicability, Finding
 from torchlint.report.outcome import Outcome
-from torchlint.report.text import plural
+from torchlint.report.text import plural, visible
 
-__all__ = ["render"]
+__all__ = ["fixed_line", "fixes", "render"]
 
 
 def render(outcome: Outcome) -> Iterator[str]:
     """How many findings there are, and what --fix would do about them."""
     style = outcome.style
+    if outcome.fixed:
+        yield fixed_line(outcome.fixed) + "\n"
     silenced = f" ({outcome.suppressed} suppressed)" if outcome.suppressed else ""
     if not outcome.findings:
         yield f"{style.good('All checks passed')} in {plural(outcome.files, 'file')}{silenced}.\n"
@@ -29,3 +33,18 @@ def render(outcome: Outcome) -> Iterator[str]:
         yield f"[*] {safe} fixable with --fix{more}.\n"
     elif unsafe:
         yield f"{unsafe} fixable with --fix --unsafe-fixes.\n"
+
+
+def fixed_line(fixed: Sequence[Finding], verb: str = "Fixed") -> str:
+    """How many findings were repaired, in how many files."""
+    files = len({finding.filename for finding in fixed})
+    return f"{verb} {plural(len(fixed), 'finding')} in {plural(files, 'file')}."
+
+
+def fixes(fixed: Sequence[Finding]) -> Iterator[str]:
+    """What was repaired, by file and rule."""
+    for filename, findings in itertools.groupby(fixed, key=lambda finding: finding.filename):
+        yield f"- {visible(filename)}:\n"
+        counts = Counter((finding.code, finding.name) for finding in findings)
+        for (code, name), count in sorted(counts.items()):
+            yield f"    {count} x {code} ({name})\n"
