@@ -526,7 +526,7 @@ class CallReader(ExpressionReader):
             if result.graph & MAYBE and graph == ATTACHED:
                 result = result.but(graph=ATTACHED)
             return result
-        return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=graph, origins=(site.node,), deps=base.deps)
+        return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=graph, origins=(site.node,), deps=base.deps | function.deps)
 
     def _note_layers(self, site: sites.Call) -> None:
         """A loop that calls the very modules it iterates is a loop over layers."""
@@ -858,11 +858,12 @@ class CallReader(ExpressionReader):
         dtype = receiver.dtype
         conf = receiver.conf
         pinned: bool | None = None
+        deps = receiver.deps
         blocking = not any(a.name == "non_blocking" and a.value.const is not False for a in site.arguments)
         if method == "cpu":
-            device = HOST
+            device, deps = HOST, 0
         elif method in ("cuda", "xpu", "npu"):
-            device = DEVICE
+            device, deps = DEVICE, 0
             self.model.accelerated = True
         elif method == "pin_memory":
             device, pinned = HOST, True  # whatever it was before: pinned memory is the host's
@@ -873,11 +874,11 @@ class CallReader(ExpressionReader):
                     device = DEVICE
         elif method == "type_as":
             other = site.arguments[0].value if site.arguments else UNKNOWN
-            device, dtype = other.device or ANYWHERE, other.dtype
+            device, dtype, deps = other.device or ANYWHERE, other.dtype, other.deps
         else:
             target = self.target_of(site)
             if target is not None:
-                device = target
+                device, deps = target
             for argument in site.arguments:
                 if argument.value.kind is Kind.DTYPE:
                     dtype = argument.value.dtype
@@ -893,33 +894,28 @@ class CallReader(ExpressionReader):
         graph = receiver.graph
         return receiver.but(
             device=device, dtype=dtype, conf=conf, pinned=pinned, graph=graph, origins=(node,), ident=None,
+            deps=deps,
             items={k: v.but(device=device) for k, v in receiver.items.items()} if receiver.items else None,
         )  # fmt: skip
 
-    def target_of(self, site: sites.Call) -> int | None:
-        """Where `.to(...)` moves; None where its arguments are all of other sorts."""
-        target: int | None = None
+    def target_of(self, site: sites.Call) -> tuple[int, int] | None:
+        """Where `.to(...)` moves, and on which parameters that depends; None where its arguments are of other sorts."""
+        target: tuple[int, int] | None = None
         for index, argument in enumerate(site.arguments):
             value = argument.value
             if argument.name == "device" or (argument.name is None and index == 0):
                 self.note_accelerator(argument)
-                if value.kind is Kind.DTYPE or argument.star:
-                    if argument.star:
-                        return ANYWHERE
+                if argument.star:
+                    return ANYWHERE, 0
+                if value.kind in (Kind.DTYPE, Kind.NONE):
                     continue
-                if value.kind is Kind.STRING or value.kind is Kind.DEVICE:
-                    target = value.device or ANYWHERE
-                elif value.kind is Kind.NUMBER:
-                    target = DEVICE
-                elif value.kind is Kind.TENSOR:
-                    target = value.device
-                elif value.kind is Kind.NONE:
+                if value.kind is Kind.NUMBER:
+                    target = DEVICE, 0
                     continue
-                else:
-                    name = dotted(argument.node) or ""
-                    if argument.name is None and "dtype" in name:
-                        continue
-                    target = value.device or ANYWHERE
+                name = dotted(argument.node) or ""
+                if value.kind is Kind.UNKNOWN and argument.name is None and "dtype" in name:
+                    continue
+                target = value.device or ANYWHERE, value.deps
         return target
 
     def module_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
@@ -933,7 +929,7 @@ class CallReader(ExpressionReader):
                 device = HOST
             elif method == "to" or method == "to_empty":
                 target = self.target_of(site)
-                device = target if target is not None else receiver.device
+                device = target[0] if target is not None else receiver.device
             return receiver.but(device=device, ident=receiver.ident)
         if method in _RETURNS_SELF:
             if method == "requires_grad_" and site.arguments and site.arguments[0].value.const is False:

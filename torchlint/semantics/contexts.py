@@ -351,7 +351,7 @@ def _hot(context: Context) -> Hot | None:
     if step_loop is None:
         return None
     owner = step_loop.owner
-    if owner is not None and owner.role in COLD_ROLES:
+    if (owner is not None and owner.role in COLD_ROLES) or in_test(step_loop):
         return None
     trains = _own_work(step_loop, _WORK)
     return Hot(
@@ -478,13 +478,8 @@ _compiled = remembered(_is_compiled, None)
 
 
 def in_test(context: Context) -> bool:
-    """Whether the code belongs to a test."""
-    owner = context.owner
-    while owner is not None:
-        if owner.role is Role.TEST:
-            return True
-        owner = owner.parent
-    return False
+    """Whether the code belongs to a test: to a function that is one, or to a file of tests."""
+    return any(link.function is not None and link.function.role is Role.TEST for link in context.chain())
 
 
 def in_worker(context: Context) -> bool:

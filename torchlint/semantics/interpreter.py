@@ -119,7 +119,8 @@ class Interpreter(CallReader):
                 self.read_function(info)
 
     def read_module(self, module: cst.Module, root: FunctionInfo) -> None:
-        self.context = Context(Scope.MODULE, module, None)
+        self.context = Context(Scope.MODULE, module, None, function=root)
+        root.role = Role.TEST if self.model.is_test_file else Role.PLAIN
         root.body = self.context
         root.effects.clear()
         self.frame = Frame(root, None)

@@ -1,0 +1,40 @@
+"""TL606: the allocator's cache emptied on every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.rules._wording import because, often
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+
+
+class EmptyCacheInHotPath(Rule):
+    """`torch.cuda.empty_cache()` on every step."""
+
+    code = "TL606"
+    name = "empty-cache-in-hot-path"
+    bottleneck = "memory"
+    summary = "The allocator's cache is emptied on every step"
+    fix_availability = FixAvailability.SOMETIMES
+    calls = ("torch.cuda.empty_cache", "torch.cuda.memory.empty_cache", "torch.mps.empty_cache", "torch.xpu.empty_cache")
+    words = ("empty_cache",)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        hot = model.hot(site.context)
+        if hot is None or contexts.in_test(site.context):
+            return
+        fix = None
+        if site.statement is not None and getattr(site.statement, "value", None) is site.node:
+            fix = NodeFix(Applicability.DISPLAY, "Remove the call", (NodeEdit(site.statement, "", "delete"),))
+        yield Report(
+            site.node,
+            f"`empty_cache()` runs {often(hot)}: it waits for the device and gives back blocks that the next step must "
+            "allocate again",
+            "Remove it, or call it between phases only",
+            Confidence.SURE,
+            Impact.MEDIUM,
+            because(hot),
+            fix,
+        )
