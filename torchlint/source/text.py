@@ -64,9 +64,9 @@ class SourceFile:
         bom = data.startswith(codecs.BOM_UTF8)
         body = data[len(codecs.BOM_UTF8) :] if bom else data
         encoding = _encoding(body, bom)
+        written = _decode(body, encoding)
         if (nul := body.find(0)) >= 0:
             raise UnreadableError("source code cannot contain null bytes", _row_of(body, nul))
-        written = _decode(body, encoding)
         if written.startswith("\ufeff"):
             raise UnreadableError("invalid non-printable character U+FEFF: a second byte order mark")
         text = _NEWLINE.sub("\n", written) if "\r" in written else written
