@@ -6,7 +6,6 @@ what is left to parse is worth it are worker processes started, and given all th
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -45,10 +44,17 @@ class RunResult:
     jobs: dict[str, Job] = field(default_factory=dict, repr=False)  # by name
     outcomes: dict[str, FileResult] = field(default_factory=dict, repr=False)  # by name, in the order of the files
 
+    # A run reads each file once for its report; the next run, as of --watch, reads it anew.
+    _lines: dict[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
+
     def source(self, filename: str, cell: int | None = None) -> Sequence[str]:
         """The lines, without their ends, of a file by the name that findings carry; none where it cannot be read."""
-        job = self.jobs.get(filename)
-        return _lines(Path(filename) if job is None else job.path if job.data is None else job.data, filename, cell)
+        if filename not in self._lines:
+            job = self.jobs.get(filename)
+            self._lines[filename] = _lines(
+                Path(filename) if job is None else job.path if job.data is None else job.data, filename
+            )
+        return self._lines[filename]
 
     def add(self, job: Job, outcome: FileResult) -> None:
         """Count in what linting a file gave."""
@@ -60,8 +66,7 @@ class RunResult:
         self.suppressed += outcome.suppressed
 
 
-@functools.lru_cache(maxsize=64)
-def _lines(where: Path | bytes, filename: str, _cell: int | None) -> Sequence[str]:
+def _lines(where: Path | bytes, filename: str) -> Sequence[str]:
     try:
         data = where if isinstance(where, bytes) else where.read_bytes()
         return SourceFile.from_bytes(data, filename).lines
