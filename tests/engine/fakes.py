@@ -8,6 +8,7 @@ from typing import Any
 
 import libcst as cst
 
+from torchlint.engine import selection
 from torchlint.engine.settings import Settings
 from torchlint.findings import Confidence
 from torchlint.rules.base import NodeFix, Report, Rule
@@ -58,17 +59,17 @@ def _calls(module: cst.Module, name: str) -> list[tuple[cst.CSTNode, cst.CSTNode
                 found.append((self.statements[-1], node))
             return True
 
-        def on_leave(self, original_node: cst.CSTNode, updated_node: Any) -> Any:
+        def on_leave(self, original_node: cst.CSTNode) -> None:
             if self.statements and self.statements[-1] is original_node:
                 self.statements.pop()
-            return updated_node
 
     module.visit(Visitor())
     return found
 
 
 def use_rules(monkeypatch: Any, *rules: type[Rule]) -> None:
-    """Let these be all the rules there are, for linting within this process."""
+    """Let these be all the rules that lint, within this process. The catalogue of names stays the real one."""
+    selection.expand("ALL")  # it is made once and kept: not of fakes
     monkeypatch.setattr("torchlint.rules.registry.all_rules", lambda: rules)
 
 
