@@ -983,6 +983,11 @@ class CallReader(ExpressionReader):
         if method in ("add_module", "register_module", "load_state_dict", "zero_grad", "append", "extend", "insert"):
             if method == "zero_grad":
                 self.effect(EffectKind.ZERO_GRAD, node, receiver)
+            elif receiver.cls is None and site.arguments:
+                part = site.arguments[-1].value
+                part = self.element(part) if method == "extend" else part
+                if part.kind is Kind.MODULE and part is not receiver:
+                    self.grow(receiver, part, None)
             return NONE
         if method in ("get_submodule",):
             return Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE)
@@ -1283,7 +1288,7 @@ class CallReader(ExpressionReader):
             number = NUMBER.but(origins=(node,))
             return number if method == "item" else Value(Kind.CONTAINER, qual="list", elem=number, origins=(node,))
         if method == "numpy":
-            return Value(Kind.NDARRAY, Confidence.LIKELY, device=HOST)
+            return Value(Kind.NDARRAY, Confidence.LIKELY, device=HOST, origins=(node,))
         if method == "numel":
             return NUMBER
         if method == "size":

@@ -772,7 +772,7 @@ class ExpressionReader:
                 return self.tensor(node, (left, right), Confidence.POSSIBLE, dtype="bool", graph=DETACHED)
             return Value(Kind.UNKNOWN, device=left.device or ANYWHERE, graph=DETACHED, gates=gates, origins=(node,))
         if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
-            return Value(Kind.NDARRAY, device=HOST)
+            return Value(Kind.NDARRAY, device=HOST, origins=(node,))
         return NUMBER if gates is None else NUMBER.but(gates=gates)
 
     def gates_of_comparison(

@@ -21,8 +21,8 @@ _WORKING_PACKAGES: Final = frozenset(
 )
 _WORKING_CALLS: Final = frozenset(
     """open torch.load torch.stft torch.istft torch.nn.functional.interpolate torch.nn.functional.grid_sample numpy.load
-    numpy.loadtxt numpy.genfromtxt numpy.fromfile pandas.read_csv pandas.read_json pandas.read_parquet pandas.read_pickle
-    time.sleep""".split()
+    numpy.loadtxt numpy.genfromtxt numpy.fromfile pandas.read_csv pandas.read_json pandas.read_parquet
+    pandas.read_pickle time.sleep""".split()
 )
 _WORKING_PREFIXES: Final = ("torch.fft.", "torch.linalg.", "numpy.fft.", "numpy.linalg.", "torch.signal.")
 # Methods of tokenizers, images, files and transforms.
@@ -83,8 +83,7 @@ def _dataset_works(dataset: Value, model: Model) -> tuple[Confidence, str] | Non
 
 
 def _class_works(cls: ClassInfo, model: Model) -> tuple[Confidence, str] | None:
-    names = ("__getitem__", "__getitems__", "__iter__")
-    found = [method for name in names if (method := cls.find_method(name)) is not None]
+    found = _sample_methods(cls)
     if found:
         confidence = _work_of(found, model)
         return (confidence, f"`{found[0].qualname}`") if confidence is not None else None
@@ -93,8 +92,24 @@ def _class_works(cls: ClassInfo, model: Model) -> tuple[Confidence, str] | None:
     return Confidence.POSSIBLE, f"`{cls.name}`"
 
 
-def _work_of(functions: Iterable[FunctionInfo], model: Model) -> Confidence | None:
-    """The work that functions do, with those of the file that they call."""
+def _sample_methods(cls: ClassInfo) -> list[FunctionInfo]:
+    names = ("__getitem__", "__getitems__", "__iter__")
+    return [method for name in names if (method := cls.find_method(name)) is not None]
+
+
+def sample_functions(site: sites.Call) -> list[FunctionInfo]:
+    """The functions of this file that a loader's workers run: its dataset's methods and its collate function."""
+    options = site.result.items or {}
+    dataset, collate = options.get("dataset"), options.get("collate_fn")
+    found = _sample_methods(dataset.cls) if dataset is not None and dataset.cls is not None else []
+    if collate is not None:
+        called = collate.fn or (collate.cls.find_method("__call__") if collate.cls is not None else None)
+        found += [called] if called is not None else []
+    return found
+
+
+def reached_from(functions: Iterable[FunctionInfo]) -> set[FunctionInfo]:
+    """The functions and those of the file that they call."""
     reached: set[FunctionInfo] = set()
     todo = list(functions)
     while todo:
@@ -102,6 +117,12 @@ def _work_of(functions: Iterable[FunctionInfo], model: Model) -> Confidence | No
         if function not in reached:
             reached.add(function)
             todo += [effect.callee for effect in function.effects if effect.callee is not None]
+    return reached
+
+
+def _work_of(functions: Iterable[FunctionInfo], model: Model) -> Confidence | None:
+    """The work that functions do, with those of the file that they call."""
+    reached = reached_from(functions)
     best: Confidence | None = None
     for site in model.sites.calls:
         if site.context.owner in reached:

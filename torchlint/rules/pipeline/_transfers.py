@@ -50,8 +50,8 @@ def _names_a_place(site: sites.Call) -> bool:
     named = site.argument(0, "device")
     if named is None:
         return site.argument(None, "other") is not None
-    if named.value.kind in (Kind.DTYPE, Kind.NONE, Kind.TENSOR):
-        return named.value.kind is Kind.TENSOR and bool(named.value.device & DEVICE)
+    if named.value.kind in (Kind.DTYPE, Kind.NONE):
+        return False
     return not (isinstance(named.node, cst.Attribute) and named.node.attr.value == "dtype")
 
 

@@ -1,0 +1,71 @@
+"""TL506: samples are put on the device inside a loader's worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.pipeline import _loaders as loaders
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.functions import FunctionInfo, Role
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import DEVICE
+
+_MOVES = frozenset(("to", "cuda", "xpu", "npu"))
+
+
+class CudaInWorker(Rule):
+    code = "TL506"
+    name = "cuda-in-worker"
+    bottleneck = "pipeline"
+    summary = "A Dataset or collate function creates CUDA tensors in loader workers"
+    words = ("Dataset", "DataLoader", "collate_fn")
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        in_workers = _in_workers(model)
+        if not in_workers:
+            return
+        for site in model.sites.calls:
+            confidence = in_workers.get(model.function_of(site.context))
+            if confidence is None or not _goes_to_device(site):
+                continue
+            yield Report(
+                site.node,
+                f"{quote(site.node)} uses the device in a loader's worker: a forked worker cannot, and a spawned one "
+                "makes a context of its own",
+                "return host tensors, pin them in the loader, and move the batch in the training loop",
+                confidence if site.result.device == DEVICE else min(confidence, Confidence.LIKELY),
+                Impact.HIGH,
+            )
+
+
+def _goes_to_device(site: sites.Call) -> bool:
+    if not site.result.device & DEVICE or site.target is not None:
+        return False
+    if site.method in _MOVES:
+        return True
+    return site.argument(None, "device") is not None and (site.callee or "").startswith("torch.")
+
+
+def _in_workers(model: Model) -> dict[FunctionInfo, Confidence]:
+    """The functions that run in loader workers, and how sure that is."""
+    found: dict[FunctionInfo, Confidence] = {}
+    decided: set[FunctionInfo] = set()
+    for site in loaders.loader_calls(model):
+        roots = loaders.sample_functions(site)
+        decided.update(roots)
+        known, workers = loaders.option(site, "num_workers")
+        if workers is None and known or workers is not None and workers.const == 0:
+            continue
+        certain = workers is not None and isinstance(workers.const, int)
+        for function in loaders.reached_from(roots):
+            found[function] = max(found.get(function, Confidence.POSSIBLE), Confidence.SURE if certain else Confidence.LIKELY)
+    for function in model.functions.values():
+        # A Dataset whose loader is made in another file.
+        unseen = function.role is Role.WORKER and function not in decided and function.body is not None
+        if unseen and not contexts.in_test(function.body):  # type: ignore[arg-type]
+            for inner in loaders.reached_from([function]):
+                found.setdefault(inner, Confidence.POSSIBLE)
+    return found

@@ -1,0 +1,108 @@
+"""TL510: a dataset keeps a Python object for each sample, and several workers read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.rules.pipeline import _loaders as loaders
+from torchlint.semantics.functions import ClassInfo
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import children
+from torchlint.semantics.values import Kind, Value
+
+# Calls that read a whole index into Python objects.
+_INDEXES: Final = frozenset(
+    "glob.glob json.load json.loads os.listdir pickle.load pickle.loads yaml.safe_load yaml.load".split()
+)
+_INDEX_METHODS: Final = frozenset("glob rglob iterdir readlines splitlines to_dict tolist".split())
+_WRAPPERS: Final = frozenset("list sorted dict set tuple".split())
+_ARRAYS: Final = frozenset("tensor ndarray".split())
+
+
+class DatasetPythonList(Rule):
+    code = "TL510"
+    name = "dataset-python-list"
+    bottleneck = "pipeline"
+    summary = "A Dataset keeps a Python object for each sample and is read by several workers"
+    ruleset = RuleSet.EXTENDED
+    words = loaders.WORDS
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        for cls, (confidence, loader) in _read_by_workers(model).items():
+            for assign in model.sites.assigns:
+                owner = assign.context.owner
+                name = assign.name or ""
+                if owner is None or owner.cls is not cls or assign.value_node is None or not name.startswith("self."):
+                    continue
+                attribute = name.removeprefix("self.")
+                if _keeps_objects(assign.value_node, assign.value, model) and _is_read(cls, attribute):
+                    yield Report(
+                        assign.node,
+                        f"`{name}` keeps a Python object for each sample: reading it changes reference counts, so every "
+                        "worker ends with a copy of the whole",
+                        "keep the index in one array, a byte buffer with offsets, or a memory-mapped table",
+                        confidence,
+                        Impact.MEDIUM,
+                        (("several workers read it", loader),),
+                    )
+
+
+def _read_by_workers(model: Model) -> dict[ClassInfo, tuple[Confidence, cst.CSTNode]]:
+    """The Dataset classes that a loader with several workers reads."""
+    found: dict[ClassInfo, tuple[Confidence, cst.CSTNode]] = {}
+    for site in loaders.loader_calls(model):
+        dataset = (site.result.items or {}).get("dataset")
+        if dataset is None or dataset.cls is None:
+            continue
+        known, workers = loaders.option(site, "num_workers")
+        if workers is None:
+            confidence = None if known else Confidence.POSSIBLE
+        elif isinstance(workers.const, int):
+            confidence = Confidence.LIKELY if workers.const > 1 else None
+        else:
+            confidence = Confidence.POSSIBLE
+        if confidence is not None:
+            found[dataset.cls] = max(found.get(dataset.cls, (confidence, site.node)), (confidence, site.node), key=lambda x: x[0])
+    return found
+
+
+def _keeps_objects(node: cst.BaseExpression, value: Value, model: Model) -> bool:
+    """Whether an expression gives a list or dictionary with as many Python objects as there are samples."""
+    if isinstance(node, (cst.ListComp, cst.DictComp)):
+        source = model.value(node.for_in.iter)
+        few = source.kind is Kind.CONTAINER and (bool(source.items) or source.qual == "range" and isinstance(source.const, int))
+        element = value.elem
+        return not few and not (element is not None and element.kind.value in _ARRAYS)
+    if not isinstance(node, cst.Call):
+        return False
+    callee = model.resolve(node.func)
+    if callee in _INDEXES:
+        return True
+    if callee in _WRAPPERS and node.args:
+        return _keeps_objects(node.args[0].value, value, model) or _is_reader(node.args[0].value, model)
+    return isinstance(node.func, cst.Attribute) and node.func.attr.value in _INDEX_METHODS
+
+
+def _is_reader(node: cst.BaseExpression, model: Model) -> bool:
+    """Whether iterating it reads rows of a file: `csv.reader(f)`, `map(json.loads, f)`, a generator."""
+    if isinstance(node, cst.GeneratorExp):
+        return True
+    return isinstance(node, cst.Call) and model.resolve(node.func) in ("csv.reader", "csv.DictReader", "map", "open", "zip")
+
+
+def _is_read(cls: ClassInfo, attribute: str) -> bool:
+    """Whether a sample is looked up in the attribute."""
+    method = cls.find_method("__getitem__")
+    todo: list[cst.CSTNode] = [method.node] if method is not None else []
+    while todo:
+        node = todo.pop()
+        if isinstance(node, cst.Attribute) and dotted(node) == f"self.{attribute}":
+            return True
+        todo.extend(children(node))
+    return False

@@ -1,0 +1,122 @@
+"""TL511: a value leaves the device, is worked on by the host, and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.pipeline import _transfers as transfers
+from torchlint.rules.pipeline._provenance import Provenance
+from torchlint.rules.sync._waits import at_rate
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
+
+_FROM_DATA: Final = frozenset("torch.tensor torch.as_tensor torch.asarray".split())
+_LONGEST: Final = 60  # steps that are followed back
+# NumPy's functions that only the host has.
+_HOST_WORK: Final = ("numpy.load", "numpy.save", "numpy.fromfile", "numpy.vectorize", "numpy.apply_along_axis")
+
+
+class DeviceRoundTrip(Rule):
+    code = "TL511"
+    name = "device-round-trip"
+    bottleneck = "pipeline"
+    summary = "A value leaves the device, is worked on by the host, and comes back"
+    words = ("to", "cuda", "device")
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        provenance: Provenance | None = None
+        for site in model.sites.calls:
+            source = _copied_to_device(site)
+            if source is None or contexts.in_worker(site.context):
+                continue
+            provenance = provenance or Provenance(model)
+            trip = _Trip(provenance)
+            if not trip.follow(source) or trip.left is None or trip.left is site:
+                continue
+            left = trip.left
+            assert left.receiver is not None
+            confidence = model.device_confidence(left.receiver, left.context, by_method=True)
+            if confidence is None:
+                continue
+            if trip.other_data:
+                confidence = Confidence.POSSIBLE  # the work needs what only the host has as well
+            back = at_rate(model, site.context, min(confidence, Confidence.LIKELY))
+            if back is None:
+                continue
+            yield Report(
+                site.node,
+                f"{quote(site.node)} brings back {back.often} what {quote(left.node)} took from the device",
+                "do the work between the two on the device, which saves both copies and the wait",
+                back.confidence,
+                max(back.impact, Impact.MEDIUM),
+                (("it leaves the device here", left.node), *back.related),
+            )
+
+
+def _copied_to_device(site: sites.Call) -> Value | None:
+    """What a call copies from the host to a device."""
+    if site.callee in _FROM_DATA:
+        place = site.argument(None, "device")
+        data = site.argument(0, "data")
+        moved = place is not None and place.value.kind is not Kind.NONE and site.result.device & (DEVICE | ANYWHERE)
+        return data.value if moved and data is not None and data.value.kind in (Kind.NDARRAY, Kind.TENSOR) else None
+    if site.method not in ("to", "cuda", "xpu", "npu"):
+        return None
+    transfer = transfers.transfer_of(site)
+    if transfer is None or not transfer.source.on_host or transfers.reaches_device(transfer) is None:
+        return None
+    return transfer.source
+
+
+class _Trip:
+    """The way back from a host value through work that the device could do, to where it left the device."""
+
+    def __init__(self, provenance: Provenance) -> None:
+        self.provenance = provenance
+        self.left: sites.Call | None = None
+        self.other_data = False
+        self.seen: set[cst.CSTNode] = set()
+
+    def follow(self, value: Value) -> bool:
+        """Whether all steps are known; notes where the value left the device and whether other data went in."""
+        origin = value.origin
+        if origin is None or len(self.seen) > _LONGEST:
+            return False
+        if origin in self.seen:
+            return True
+        self.seen.add(origin)
+        call = self.provenance.call(value)
+        if call is not None:
+            if _leaves_device(call):
+                self.left = call
+                return True
+            callee = call.callee or ""
+            if not callee.startswith(("torch.", "numpy.")) or callee.startswith(_HOST_WORK):
+                return False
+        operands = self.provenance.operands(value)
+        if not operands:
+            return False
+        found = False
+        for _, operand in operands:
+            if operand.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY):
+                if self.follow(operand):
+                    found = True
+                else:
+                    self.other_data = True
+            elif operand.kind is Kind.UNKNOWN and call is None:
+                self.other_data = True
+        return found
+
+
+def _leaves_device(call: sites.Call) -> bool:
+    receiver = call.receiver
+    if receiver is None or receiver.on_host or receiver.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+        return False
+    return call.method == "cpu" or (call.method == "to" and call.result.device == HOST)

@@ -1,0 +1,134 @@
+"""TL509: the same tensor or module is moved to the device on every round of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.rules._wording import because, often, quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.pipeline import _transfers as transfers
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context, Hot, Iterates, Scope
+from torchlint.semantics.functions import Role
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
+
+_MOVES: Final = ("to", "cuda", "xpu", "npu")
+
+
+class LoopInvariantTransfer(Rule):
+    code = "TL509"
+    name = "loop-invariant-transfer"
+    bottleneck = "pipeline"
+    summary = "The same tensor or module is moved to the device on every iteration"
+    calls = (".to", ".cuda", ".xpu", ".npu")
+    words = ("to", "cuda", "xpu", "npu")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        receiver, name = site.receiver, dotted(site.receiver_node) if site.receiver_node is not None else None
+        if receiver is None or name is None or receiver.loaders or not _reaches_device(site, receiver):
+            return
+        hot = model.hot(site.context)
+        if hot is None or contexts.in_worker(site.context):
+            return
+        loop = _loop_that_repeats(site, name, model)
+        if loop is not None:
+            confidence = _sureness(receiver, loop)
+        elif _is_constant_of_module(site, receiver, name):
+            confidence = Confidence.LIKELY
+        else:
+            return
+        yield Report(
+            site.node,
+            f"{quote(site.node)} moves the same {'module' if receiver.kind is Kind.MODULE else 'tensor'} to the device "
+            f"{often(hot)}",
+            "move it once before the loop" if loop is not None else "register it as a buffer, which moves with the module",
+            confidence,
+            hot.impact,
+            _related(hot, loop),
+        )
+
+
+def _reaches_device(site: sites.Call, receiver: Value) -> bool:
+    if receiver.kind is Kind.MODULE:
+        return site.method != "to" or bool(site.result.device & (DEVICE | ANYWHERE)) and not _only_dtype(site)
+    transfer = transfers.transfer_of(site)
+    return transfer is not None and transfers.reaches_device(transfer) is not None
+
+
+def _only_dtype(site: sites.Call) -> bool:
+    return all(argument.value.kind is Kind.DTYPE for argument in site.arguments)
+
+
+def _loop_that_repeats(site: sites.Call, name: str, model: Model) -> Context | None:
+    """The innermost loop in which neither the name nor what it holds changes; None where it is new on every round."""
+    for link in site.context.chain():
+        if link.scope is Scope.FUNCTION:
+            return None
+        if link.scope is Scope.LOOP:
+            return None if _changes(name, link, model) else link
+    return None
+
+
+def _changes(name: str, loop: Context, model: Model) -> bool:
+    """Whether the loop binds the name or what holds it anew, writes into it, or moves it away again."""
+    heads = {name}
+    while "." in name:
+        name = name.rsplit(".", 1)[0]
+        heads.add(name)
+    for assign in model.sites.assigns:
+        if assign.name in heads and assign.context.inside(loop):
+            return True
+    for store in model.sites.stores:
+        if store.owner_name in heads and store.context.inside(loop):
+            return True
+    for subscript in model.sites.subscripts:
+        if subscript.mode in ("write", "update") and subscript.context.inside(loop) and dotted(subscript.node.value) in heads:
+            return True
+    for call in model.sites.calls:
+        if call.receiver_node is None or call.method is None or not call.context.inside(loop):
+            continue
+        if dotted(call.receiver_node) in heads:
+            written = call.method.endswith("_") and not call.method.endswith("__")
+            if written or call.method == "cpu" or (call.method == "to" and call.result.device == HOST):
+                return True
+            if call.target is not None and call.receiver is not None and call.receiver.cls is not None:
+                stored = {attribute for _, attribute, _ in call.target.attributes}
+                if any(head.rsplit(".", 1)[-1] in stored for head in heads):
+                    return True
+    return False
+
+
+def _sureness(receiver: Value, loop: Context) -> Confidence:
+    """A tensor of unknown place may be on the device already; in the loop over steps it is moved for a reason."""
+    if receiver.device == HOST:
+        return max(receiver.conf, Confidence.LIKELY)
+    return Confidence.LIKELY if contexts.iterates(loop) is Iterates.STEPS else Confidence.POSSIBLE
+
+
+def _is_constant_of_module(site: sites.Call, receiver: Value, name: str) -> bool:
+    """Whether `forward` moves a plain tensor attribute that construction made on the host."""
+    owner = site.context.owner
+    if owner is None or owner.cls is None or owner.role is not Role.FORWARD or not name.startswith("self.") or name.count(".") != 1:
+        return False
+    if receiver.kind is not Kind.TENSOR or receiver.device != HOST or receiver.qual == "torch.nn.Parameter":
+        return False
+    attribute = name.split(".", 1)[1]
+    made = owner.cls.stores.get(attribute)
+    if not made:
+        return False
+    for method in owner.cls.methods.values():
+        if method.role is not Role.SETUP and any(stored == attribute for _, stored, _ in method.attributes):
+            return False
+    return not any(isinstance(node, cst.Call) for node in made)  # `register_buffer` is a call
+
+
+def _related(hot: Hot, loop: Context | None) -> tuple[tuple[str, cst.CSTNode], ...]:
+    related = because(hot)
+    if loop is None or loop.loop is None or any(node is loop.loop.node for _, node in related):
+        return related
+    return (("nothing changes it in this loop", loop.loop.node), *related)

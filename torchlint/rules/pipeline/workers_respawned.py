@@ -1,0 +1,109 @@
+"""TL507: a loader's workers are started again for each epoch, or hold too few batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
+from torchlint.rules.pipeline import _loaders as loaders
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.model import Model, dotted
+
+
+class WorkersRespawned(Rule):
+    code = "TL507"
+    name = "workers-respawned"
+    bottleneck = "pipeline"
+    summary = "A loader's workers are started anew for each epoch, or hold one batch each"
+    ruleset = RuleSet.EXTENDED
+    fix_availability = FixAvailability.SOMETIMES
+    torch = "1.7"
+    words = loaders.WORDS
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        for site in loaders.loader_calls(model):
+            _, workers = loaders.option(site, "num_workers")
+            if workers is None or workers.const == 0:
+                continue
+            confidence = Confidence.LIKELY if isinstance(workers.const, int) else Confidence.POSSIBLE
+            ahead = (site.result.items or {}).get("prefetch_factor")
+            if ahead is not None and ahead.const == 1 and loaders.works_per_sample(site, model) is not None:
+                yield Report(
+                    site.node,
+                    f"{quote(site.node.func)} lets each worker hold one batch and then stop (`prefetch_factor=1`)",
+                    "leave `prefetch_factor` at its default of 2 or raise it",
+                    confidence,
+                    Impact.MEDIUM,
+                )
+                continue
+            known, lasting = loaders.option(site, "persistent_workers")
+            if not known or (lasting is not None and lasting.const is not False):
+                continue
+            epochs = _epochs_over(site, model)
+            if epochs is None or _changes_its_dataset(site, epochs, model):
+                continue
+            assert epochs.loop is not None
+            yield Report(
+                site.node,
+                f"{quote(site.node.func)} starts its workers anew for each epoch, and the device waits for the first batch",
+                "set `persistent_workers=True`",
+                confidence,
+                Impact.LOW,
+                (("this loop runs through the loader once per epoch", epochs.loop.node),),
+                _keep(site),
+            )
+
+
+def _epochs_over(site: sites.Call, model: Model) -> Context | None:
+    """The loop over epochs in which the loader is iterated."""
+    for loop in model.sites.loops:
+        if loop.iterable is not None and site.node in loop.iterable.origins:
+            epochs = _epochs_around(loop.outer, frozenset())
+            if epochs is not None and not site.context.inside(epochs):
+                return epochs
+    return None
+
+
+def _epochs_around(context: Context, seen: frozenset[int]) -> Context | None:
+    for link in context.chain():
+        if link.scope is Scope.LOOP and contexts.iterates(link) is Iterates.EPOCHS:
+            return link if link.loop is not None and link.loop.count != 1 else None
+        if link.scope is Scope.FUNCTION:
+            function = link.function
+            assert function is not None
+            if id(function) in seen:
+                return None
+            for caller in function.callers:
+                found = _epochs_around(caller.context, seen | {id(function)})
+                if found is not None:
+                    return found
+            return None
+    return None
+
+
+def _changes_its_dataset(site: sites.Call, epochs: Context, model: Model) -> bool:
+    """Whether the loop over epochs calls or sets something on the dataset: living workers would not see it."""
+    dataset = site.argument(0, "dataset")
+    name = dotted(dataset.node) if dataset is not None else None
+
+    def is_dataset(node: cst.BaseExpression | None) -> bool:
+        written = dotted(node) if node is not None else None
+        return written is not None and (written == name or written.endswith(".dataset"))
+
+    return any(is_dataset(call.receiver_node) and call.context.inside(epochs) for call in model.sites.calls) or any(
+        isinstance(assign.target, cst.Attribute) and is_dataset(assign.target.value) and assign.context.inside(epochs)
+        for assign in model.sites.assigns
+    )
+
+
+def _keep(site: sites.Call) -> NodeFix:
+    message = "Add `persistent_workers=True`"
+    named = site.argument(None, "persistent_workers")
+    if named is not None:
+        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(named.node, "True"),))
+    return NodeFix(Applicability.UNSAFE, message, (NodeEdit(site.node.args[-1].value, ", persistent_workers=True", "after"),))
