@@ -80,6 +80,9 @@ SHAPES: Final = frozenset(
 )
 
 
+_CASTS_FOLLOWED: Final = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """A tensor operation: its name as torch has it, without a trailing underscore, and its operands in order.
@@ -91,7 +94,7 @@ class Operation:
     node: cst.CSTNode
     operands: tuple[cst.BaseExpression, ...]
     call: sites.Call | None = None
-    written: str = ""  # the name before aliases: "clamp_min"
+    in_place: bool = False
 
     def argument(self, position: int, *names: str) -> cst.BaseExpression | None:
         """The operand at a position, or of one of the keywords."""
@@ -136,7 +139,7 @@ def called(site: sites.Call) -> Operation | None:
         return None
     if site.function.kind is Kind.MODULE:
         name = module_operation(site.function)
-        return Operation(name, site.node, operands, site, name) if name is not None else None
+        return Operation(name, site.node, operands, site) if name is not None else None
     written: str | None = None
     namespace, _, last = (site.callee or "").rpartition(".")
     if namespace in _NAMESPACES:
@@ -149,25 +152,29 @@ def called(site: sites.Call) -> Operation | None:
         operands = (site.receiver_node, *operands)
     if written is None:
         return None
-    if written.endswith("_") and not written.endswith("__"):
+    in_place = written.endswith("_") and not written.endswith("__")
+    if in_place:
         written = written[:-1]
     name = _ALIASES.get(written, written)
     if name == "einsum":
         operands = tuple(node for node in operands if not isinstance(node, (cst.SimpleString, cst.ConcatenatedString)))
     elif name in ("baddbmm", "addmm"):
         operands = operands[1:]
-    return Operation(name, site.node, operands, site, written)
+    return Operation(name, site.node, operands, site, in_place)
 
 
 def module_operation(module: Value) -> str | None:
-    """The operation that ends what a module of `torch.nn` does: "softmax" of a Softmax, and of a Sequential that ends in one."""
+    """The operation that ends what a module of `torch.nn` does: "softmax" of a Softmax, and of a Sequential that ends in one.
+
+    A module that is no operation of its own goes by its class's name: "Conv2d".
+    """
     namespace, _, last = (module.qual or "").rpartition(".")
     if namespace != "torch.nn" or module.cls is not None:
         return None
     if last == "Sequential" and module.items:
         end = module.items.get(len(module.items) - 1)
         return module_operation(end) if end is not None else None
-    return _MODULES.get(last)
+    return _MODULES.get(last, last)
 
 
 def made_by(model: Model, expression: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
@@ -226,6 +233,34 @@ def first_operand(*groups: frozenset[str]) -> Callable[[Operation], tuple[cst.Ba
         return made.operands[:1] if any(made.name in group for group in groups) else ()
 
     return passes
+
+
+def root(model: Model, expression: cst.BaseExpression) -> cst.BaseExpression:
+    """The expression whose numbers an expression holds in another dtype or place."""
+    for _ in range(_CASTS_FOLLOWED):
+        origin = model.value(expression).origin
+        made = operation(model, origin) if origin is not None else None
+        if made is None or made.name not in CASTS or not made.operands:
+            break
+        expression = made.operands[0]
+    return expression
+
+
+def same(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
+    """Whether two expressions hold the same numbers, as far as the text tells."""
+    one, other = root(model, one), root(model, other)
+    mine, its = model.value(one), model.value(other)
+    if mine.is_tensor and its.is_tensor and mine.ident == its.ident and mine.origins == its.origins and (mine.origins or mine.ident is not None):
+        return True
+    return alike(model, one, other)
+
+
+def is_number(model: Model, expression: cst.BaseExpression, *wanted: float) -> bool:
+    """Whether an expression is a Python number; one of those wanted, where they are given."""
+    value = model.value(expression)
+    if not wanted:
+        return value.kind is Kind.NUMBER or (value.kind is Kind.UNKNOWN and isinstance(expression, (cst.Name, cst.Attribute)))
+    return isinstance(value.const, (int, float)) and any(abs(value.const - number) <= 1e-3 * abs(number) for number in wanted)
 
 
 def alike(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> bool:

@@ -376,8 +376,10 @@ class CallReader(ExpressionReader):
                 info.no_grad = True
 
     def role_of(self, info: FunctionInfo, cls: ClassInfo | None, name: str) -> Role:
-        if self.model.is_test_file or (name.startswith("test") and (name[4:5] in ("_", "") and self.model.uses_tests)):
-            return Role.TEST if self.model.is_test_file or name.startswith("test_") else Role.PLAIN
+        if self.model.is_test_file or (
+            name.startswith("test_") and (self.model.uses_tests or not info.parameters)
+        ):
+            return Role.TEST
         if cls is None:
             return Role.PLAIN
         if cls.name.startswith("Test") and self.model.uses_tests:
@@ -765,8 +767,8 @@ class CallReader(ExpressionReader):
         return False if result.on_host else None
 
     def is_given_to_forward(self, value: Value) -> bool:
-        """Whether it is an argument of forward: what is reduced there is a tensor."""
-        return value.ident is not None and self.frame.info.role in (Role.FORWARD, Role.AUTOGRAD)
+        """Whether it comes from an argument of forward: what is reduced there is a tensor."""
+        return bool(value.deps) and self.frame.info.role in (Role.FORWARD, Role.AUTOGRAD)
 
     def tupled(self, name: str, arguments: Arguments, result: Value, first: int) -> Value:
         """The tuple of tensors that some functions give."""

@@ -63,3 +63,13 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
             for item in held:
                 if isinstance(item, cst.CSTNode):
                     yield item
+
+
+def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+    """The nodes below, in the order of the text; not the bodies of functions and classes defined there."""
+    todo = list(reversed(roots))
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+            todo.extend(reversed(list(children(node))))

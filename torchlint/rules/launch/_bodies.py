@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted
+from torchlint.semantics.names import dotted, within
 from torchlint.semantics.sites import Call, Loop
 
 Comprehension = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
@@ -31,16 +31,6 @@ def body_of(site: Loop) -> list[cst.CSTNode]:
         parts += [test.test for test in clause.ifs]
         clause, first = clause.inner_for_in, False
     return parts
-
-
-def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
-    """The nodes below, in the order of the text; not the bodies of functions defined there."""
-    todo = list(reversed(roots))
-    while todo:
-        node = todo.pop()
-        yield node
-        if not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
-            todo.extend(reversed(list(children(node))))
 
 
 def calls_in(model: Model, roots: list[cst.CSTNode]) -> Iterator[Call]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.rules.launch._bodies import Comprehension, bound_names, within
+from torchlint.rules.launch._bodies import Comprehension, bound_names
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted
+from torchlint.semantics.names import children, dotted, within
 
 _EMPTY = cst.Module([])
 _LEAVES = (cst.Break, cst.Return, cst.Yield, cst.Await, cst.While, cst.Try, cst.TryStar, cst.Match, cst.FunctionDef, cst.ClassDef)

@@ -8,21 +8,21 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._patterns import Operation, called, operation
+from torchlint.rules._patterns import Operation, operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, names_read, names_written, within
+from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, names_read, names_written
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import Kind
+from torchlint.semantics.names import within
 
 _COSTLY: Final = frozenset(
     """matmul einsum linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cdist baddbmm addmm
     scaled_dot_product_attention outer kron inv pinv svd eigh qr cholesky solve lstsq bilinear interpolate
-    tensordot""".split()
+    tensordot Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Bilinear""".split()
 )
-_COSTLY_MODULES: Final = frozenset("Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Bilinear".split())
+_PLAIN_CALLS: Final = frozenset("len int float min max range".split())
 # Operations that draw other numbers on each call.
 _RANDOM: Final = frozenset(
     """dropout dropout1d dropout2d dropout3d feature_dropout alpha_dropout rand randn randint randperm rand_like randn_like
@@ -66,19 +66,8 @@ class LoopInvariantOp(Rule):
 
 
 def _costly(model: Model, node: cst.CSTNode) -> Operation | None:
-    if isinstance(node, cst.Call):
-        site = model.call(node)
-        if site is None:
-            return None
-        namespace, _, last = (site.function.qual or "").rpartition(".")
-        if site.function.kind is Kind.MODULE and namespace == "torch.nn" and site.function.cls is None and last in _COSTLY_MODULES:
-            return Operation(last, node, tuple(argument.node for argument in site.arguments), site, last)
-        made = called(site)
-    else:
-        made = operation(model, node) if isinstance(node, cst.BinaryOperation) else None
-    if made is None or made.name not in _COSTLY or not model.value(node).is_tensor:
-        return None
-    return made
+    made = operation(model, node) if isinstance(node, (cst.Call, cst.BinaryOperation)) else None
+    return made if made is not None and made.name in _COSTLY and model.value(node).is_tensor else None
 
 
 def _trains(model: Model, body: list[cst.CSTNode]) -> bool:
@@ -98,17 +87,11 @@ def _is_invariant(model: Model, node: cst.CSTNode, written: set[str]) -> bool:
             if isinstance(inner, (cst.Await, cst.Yield, cst.NamedExpr)):
                 return False
             continue
-        site = model.call(inner)
-        if site is None:
-            return False
-        namespace, _, last = (site.function.qual or "").rpartition(".")
-        if site.function.kind is Kind.MODULE and namespace == "torch.nn" and last in _COSTLY_MODULES:
-            continue
-        made = called(site)
+        made, site = operation(model, inner), model.call(inner)
         if made is None:
-            if (site.callee or "") in ("len", "int", "float", "min", "max", "range") or (site.callee or "").startswith("math."):
-                continue
-            return False
-        if made.name in _RANDOM or made.written.endswith("_") or (site.method or "").endswith("_"):
+            callee = (site.callee or "") if site is not None else ""
+            if callee not in _PLAIN_CALLS and not callee.startswith("math."):
+                return False
+        elif made.name in _RANDOM or (made.name[:1].isupper() and made.name not in _COSTLY) or made.in_place:
             return False
     return True

@@ -12,13 +12,13 @@ from torchlint.knowledge import names as known
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, within
+from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted
+from torchlint.semantics.names import dotted, within
 from torchlint.semantics.values import Kind, Value
 
 _SHORT: Final = 4  # rounds

@@ -11,11 +11,12 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.launch._bodies import body_of, calls_in, within
+from torchlint.rules.launch._bodies import body_of, calls_in
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import Kind, Value
 
 # What foreach functions do for lists of tensors.

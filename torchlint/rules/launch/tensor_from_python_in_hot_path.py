@@ -11,11 +11,12 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.launch._bodies import body_of, names_read, names_written, within
+from torchlint.rules.launch._bodies import body_of, names_read, names_written
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Context, Hot
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")

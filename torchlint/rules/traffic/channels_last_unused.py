@@ -1,0 +1,89 @@
+"""TL310: a convolutional network runs in half precision with its channels first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import children
+from torchlint.semantics.values import DEVICE, HOST, Kind, Value
+
+_HALF: Final = frozenset({"float16", "bfloat16"})
+_CONVOLUTIONS: Final = frozenset({"torch.nn.Conv2d", "torch.nn.ConvTranspose2d"})
+_DEPTH: Final = 6
+
+
+class ChannelsLastUnused(Rule):
+    code = "TL310"
+    name = "channels-last-unused"
+    bottleneck = "memory-traffic"
+    summary = "A convolutional network runs in half precision with its channels first"
+    ruleset = RuleSet.EXTENDED
+    torch = "1.5"
+    calls = (".to", ".cuda", ".half", ".bfloat16")
+    words = ("Conv2d", "ConvTranspose2d")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        network = site.receiver
+        if network is None or network.kind is not Kind.MODULE or contexts.in_test(site.context) or not _moves(site):
+            return
+        if not _convolves(network, 0, set()) or not (_is_half(site) or _autocasts(model)) or _knows_channels_last(model):
+            return
+        yield Report(
+            site.node,
+            f"the convolutions of {quote(site.receiver_node) if site.receiver_node is not None else 'the network'} run in half "
+            "precision with their channels first: the tensor cores' kernels transpose every input and output",
+            "move the network and its inputs with `memory_format=torch.channels_last`",
+            Confidence.LIKELY,
+            Impact.MEDIUM,
+        )
+
+
+def _moves(site: sites.Call) -> bool:
+    """Whether the call may bring the network to a device: `.to(dtype)` alone does not."""
+    if site.method == "to":
+        return any(a.value.kind in (Kind.DEVICE, Kind.STRING, Kind.UNKNOWN) and a.value.device & ~HOST for a in site.arguments)
+    return site.method == "cuda" or site.receiver is not None and bool(site.receiver.device & DEVICE)
+
+
+def _is_half(site: sites.Call) -> bool:
+    if site.method in ("half", "bfloat16"):
+        return True
+    return any(argument.value.kind is Kind.DTYPE and argument.value.dtype in _HALF for argument in site.arguments)
+
+
+def _autocasts(model: Model) -> bool:
+    return any(flag.startswith("autocast") for block in model.sites.withs for flag in block.context.flags)
+
+
+def _convolves(value: Value | None, depth: int, seen: set[int]) -> bool:
+    """Whether a module is, or holds, a two-dimensional convolution."""
+    if value is None or depth > _DEPTH or id(value) in seen:
+        return False
+    seen.add(id(value))
+    if value.qual in _CONVOLUTIONS:
+        return True
+    held = [value.elem, *(value.items or {}).values()]
+    if value.cls is not None:
+        held += [stored for stores in value.cls.stores.values() for stored in stores.values()]
+    return any(_convolves(item, depth + 1, seen) for item in held if item is not None and item.kind in (Kind.MODULE, Kind.CONTAINER))
+
+
+def _knows_channels_last(model: Model) -> bool:
+    """Whether the file speaks of `channels_last` anywhere."""
+    todo: list[cst.CSTNode] = [model.module]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, cst.Name) and node.value.startswith("channels_last"):
+            return True
+        if isinstance(node, cst.SimpleString) and "channels_last" in node.value:
+            return True
+        todo.extend(children(node))
+    return False

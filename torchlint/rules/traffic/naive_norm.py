@@ -1,0 +1,138 @@
+"""TL304: a layer norm or RMS norm is written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, first_operand, is_number, operation, reach, same
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.traffic._eager import eager
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+
+_AROUND: Final = CASTS | SHAPES
+
+
+class NaiveNorm(Rule):
+    code = "TL304"
+    name = "naive-norm"
+    bottleneck = "memory-traffic"
+    summary = "A layer norm or RMS norm is written out in a module that is not compiled"
+    torch = "2.4"
+    words = ("rsqrt", "sqrt", "pow", "**")
+
+    def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
+        if site.operator not in ("*", "/"):
+            return
+        made = operation(model, site.node)
+        found = _norm(model, made) if made is not None else None
+        if found is None or not eager(model, site.context):
+            return
+        function, scaled, confidence = found
+        yield Report(
+            site.node,
+            f"{quote(site.node)} completes a norm of {quote(scaled)}, written out as several kernels that each read and write the whole tensor",
+            f"call `torch.nn.functional.{function}`, or `torch.nn.{'RMSNorm' if function == 'rms_norm' else 'LayerNorm'}`, which does it in one",
+            confidence,
+            Impact.MEDIUM,
+        )
+
+
+def _norm(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confidence] | None:
+    """The function that says the same, what it normalises, and how sure it is."""
+    for value, root in _scaled(model, made):
+        spread = reach(model, root.operands[0], lambda step: step.name in ("mean", "var"), lambda step: _passes(model, step))
+        for step in spread.operations if spread is not None else ():
+            if not step.operands or not _over_last(model, step):
+                continue
+            found = _centred(model, value)
+            if step.name == "var":
+                if found is not None and same(model, found, step.operands[0]):
+                    return "layer_norm", found, Confidence.LIKELY if _biased(model, step) else Confidence.POSSIBLE
+                continue
+            squared = _squared(model, step.operands[0])
+            if squared is None or not same(model, squared, value):
+                continue
+            return ("rms_norm", value, Confidence.LIKELY) if found is None else ("layer_norm", found, Confidence.LIKELY)
+    return None
+
+
+def _scaled(model: Model, made: Operation) -> Iterator[tuple[cst.BaseExpression, Operation]]:
+    """What is scaled, and the root that scales it: `x * rsqrt(...)`, `x / sqrt(...)`."""
+    left, right = made.operands[:2]
+    if made.name == "div":
+        below = reach(model, right, lambda step: _is_root(model, step, "sqrt", 0.5), first_operand(_AROUND))
+        yield from ((left, root) for root in (below.operations if below is not None else ()))
+        return
+    for value, factor in ((left, right), (right, left)):
+        by = reach(model, factor, lambda step: _is_root(model, step, "rsqrt", -0.5), first_operand(_AROUND))
+        yield from ((value, root) for root in (by.operations if by is not None else ()))
+
+
+def _is_root(model: Model, step: Operation, name: str, power: float) -> bool:
+    if not step.operands:
+        return False
+    return step.name == name or (step.name == "pow" and len(step.operands) > 1 and is_number(model, step.operands[1], power))
+
+
+def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
+    if step.name in _AROUND or step.name == "clamp":
+        return step.operands[:1]
+    if step.name == "add" and len(step.operands) > 1:
+        left, right = step.operands[:2]
+        return (right,) if is_number(model, left) else (left,)
+    return ()
+
+
+def _over_last(model: Model, step: Operation) -> bool:
+    """Whether a mean or variance is taken over the last dimension, or the last ones."""
+    dim = step.argument(1, "dim", "axis")
+    if dim is None:
+        return False
+    value = model.value(dim)
+    if value.const is not None and isinstance(value.const, int):
+        return value.const == -1
+    sizes = [item.const for item in (value.items or {}).values()]
+    return bool(sizes) and sizes[-1] == -1 or -1 in sizes and all(isinstance(n, int) and n < 0 for n in sizes)
+
+
+def _biased(model: Model, step: Operation) -> bool:
+    for name, wanted in (("unbiased", False), ("correction", 0)):
+        argument = step.argument(99, name)
+        if argument is not None:
+            return model.value(argument).const == wanted
+    position = step.argument(2)
+    return position is not None and model.value(position).const is False
+
+
+def _squared(model: Model, expression: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What an expression is the square of."""
+    found = reach(model, expression, lambda step: step.name in ("square", "pow", "mul"), first_operand(CASTS))
+    for step in found.operations if found is not None else ():
+        if step.name == "square" and step.operands:
+            return step.operands[0]
+        if len(step.operands) < 2:
+            continue
+        if step.name == "pow" and is_number(model, step.operands[1], 2):
+            return step.operands[0]
+        if step.name == "mul" and same(model, step.operands[0], step.operands[1]):
+            return step.operands[0]
+    return None
+
+
+def _centred(model: Model, expression: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What an expression is, less its own mean over the last dimensions."""
+    found = reach(model, expression, lambda step: step.name == "sub", first_operand(CASTS))
+    for step in found.operations if found is not None else ():
+        if len(step.operands) < 2:
+            continue
+        mean = reach(model, step.operands[1], lambda inner: inner.name == "mean", first_operand(_AROUND))
+        for inner in mean.operations if mean is not None else ():
+            if inner.operands and same(model, inner.operands[0], step.operands[0]) and _over_last(model, inner):
+                return step.operands[0]
+    return None

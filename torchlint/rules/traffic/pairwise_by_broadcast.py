@@ -1,0 +1,103 @@
+"""TL311: distances of all pairs are computed by broadcasting the differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._patterns import CASTS, Operation, called, consumers, first_operand, is_number, operation, reach
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+
+_NORMS: Final = frozenset("norm vector_norm".split())
+_POWERS: Final = frozenset("pow square abs".split())
+
+
+class PairwiseByBroadcast(Rule):
+    code = "TL311"
+    name = "pairwise-by-broadcast"
+    bottleneck = "memory-traffic"
+    summary = "Distances of all pairs are computed by broadcasting the differences"
+    ruleset = RuleSet.EXTENDED
+    calls = ("torch.sum", ".sum", "torch.norm", ".norm", "torch.linalg.norm", "torch.linalg.vector_norm")
+    words = ("sum", "norm", "vector_norm")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        made = called(site)
+        if made is None or not made.operands or not site.result.is_tensor or contexts.in_test(site.context):
+            return
+        difference = _summed_difference(model, made)
+        if difference is None:
+            return
+        yield Report(
+            site.node,
+            f"{quote(site.node)} stores {quote(difference.node)}, the differences of all pairs in every dimension, to sum them at once",
+            "call `torch.cdist`, squared where squares are wanted: it stores one number a pair",
+            Confidence.LIKELY,
+            Impact.MEDIUM,
+            (("the differences", difference.node),),
+        )
+
+
+def _summed_difference(model: Model, made: Operation) -> Operation | None:
+    """The broadcast difference whose powers are summed over the last dimension, where nothing else reads it."""
+    inner = made.operands[0]
+    if made.name in _NORMS:
+        dim = made.argument(2, "dim")
+        between: Operation | None = None
+    elif made.name == "sum":
+        dim = made.argument(1, "dim", "axis")
+        found = reach(model, inner, lambda step: step.name in _POWERS, first_operand(CASTS))
+        between = found.operations[0] if found is not None and found.certain and len(found.operations) == 1 else None
+        if between is None or not between.operands or not _is_distance(model, between):
+            return None
+        inner = between.operands[0]
+    else:
+        return None
+    if dim is None or model.value(dim).const != -1:
+        return None
+    found = reach(model, inner, lambda step: step.name == "sub", first_operand(CASTS))
+    for difference in found.operations if found is not None else ():
+        if not _is_pairwise(model, difference):
+            continue
+        reads = list(consumers(model, difference.node))
+        if len(reads) == 1:
+            return difference
+    return None
+
+
+def _is_distance(model: Model, between: Operation) -> bool:
+    if between.name != "pow":
+        return True
+    power = between.operands[1] if len(between.operands) > 1 else None
+    return power is not None and is_number(model, power, 2)
+
+
+def _is_pairwise(model: Model, difference: Operation) -> bool:
+    """Whether each side has a dimension of one where the other has its rows: `a[:, None] - b[None]`."""
+    if len(difference.operands) < 2:
+        return False
+    places = [_new_dimension(model, side) for side in difference.operands[:2]]
+    return None not in places and places[0] != places[1]
+
+
+def _new_dimension(model: Model, side: cst.BaseExpression) -> int | None:
+    """Where an expression got a dimension of size one."""
+    origin = model.made_by(side)
+    made = operation(model, origin) if origin is not None else None
+    if made is None:
+        return None
+    if made.name == "unsqueeze":
+        dim = made.argument(1, "dim")
+        const = model.value(dim).const if dim is not None else None
+        return const if isinstance(const, int) else None
+    if isinstance(made.node, cst.Subscript):
+        for position, part in enumerate(made.node.slice):
+            if isinstance(part.slice, cst.Index) and isinstance(part.slice.value, cst.Name) and part.slice.value.value == "None":
+                return position
+    return None
