@@ -1,8 +1,9 @@
 """Running a plan: starts the workers, watches their time and memory, takes their answers, outlives their deaths.
 
 Each experiment has a process of its own in a process group of its own, an empty working folder, an environment of a few
-named variables, a limit of time and one of memory; both are held from outside, by SIGKILL of the group. On a GPU the
-next workers load torch while one measures; on the CPU nothing runs beside a measurement. Standard library alone, Python
+named variables, a limit of time and one of memory; both are held from outside, by SIGKILL of the group. The processes
+are forked from one that has loaded torch and done nothing else. On a GPU the next ones set up their device while one
+measures; on the CPU nothing runs beside a measurement. Standard library alone, Python
 3.9 or later: `bundle` makes one file of this, the policy and the worker.
 """
 
@@ -16,6 +17,7 @@ import secrets
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -65,29 +67,86 @@ class Watcher:
         """An experiment has its result."""
 
 
+class _Nursery:
+    """The process that has loaded torch and forks the workers of one device."""
+
+    def __init__(self, script: str, device: str) -> None:
+        self.kind, _, index = device.partition(":")
+        self.visible = _visible(int(index or 0)) if self.kind == "cuda" else ""
+        self._control, other = socket.socketpair()
+        self._rest = b""
+        self._started: list[int] = []
+        self._ended: dict[int, int] = {}
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-B", script, "--serve", str(other.fileno())],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                cwd=os.path.dirname(script), env=self.environment(os.path.dirname(script)),
+                pass_fds=(other.fileno(),), start_new_session=True,
+            )  # fmt: skip
+        finally:
+            other.close()
+
+    def environment(self, folder: str) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in PASSED if name in os.environ}
+        return {**kept, "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "CUDA_VISIBLE_DEVICES": self.visible}
+
+    def order(self, folder: str, source: int, back: int) -> int:
+        """Fork a worker that reads `source` and answers on `back`; its process id. OSError where there is none."""
+        order = {"folder": folder, "environment": self.environment(folder), "device": self.kind}
+        socket.send_fds(self._control, [json.dumps(order).encode()], [source, back])
+        deadline = time.monotonic() + START_SECONDS
+        while not self._started:
+            if not self._read(deadline):
+                raise OSError("the process that loads torch has ended")
+        return self._started.pop()
+
+    def status(self, process: int, seconds: float) -> int | None:
+        """How a worker ended, as `os.waitpid` says it; None where that is not known in time."""
+        deadline = time.monotonic() + seconds
+        while process not in self._ended:
+            if not self._read(deadline):
+                return None
+        return self._ended[process]
+
+    def _read(self, deadline: float) -> bool:
+        """Take what the process says, waiting for it until the deadline; False where nothing more comes."""
+        left = max(0.0, deadline - time.monotonic())
+        if not select.select([self._control], [], [], left)[0]:
+            return False
+        block = self._control.recv(1 << 16)
+        *lines, self._rest = (self._rest + block).split(b"\n")
+        for message in map(json.loads, lines):
+            if "started" in message:
+                self._started.append(message["started"])
+            else:
+                self._ended[message["ended"]] = message["status"]
+        return bool(block)
+
+    def end(self) -> None:
+        self._control.close()
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
 class _Worker:
     """One process that measures one experiment."""
 
-    def __init__(self, script: str, device: str) -> None:
+    def __init__(self, nursery: _Nursery) -> None:
+        self.nursery = nursery
         self.folder = tempfile.mkdtemp(prefix="torchlint-")
         self._buffer = b""
-        receive, send = os.pipe()
-        kind, _, index = device.partition(":")
-        environment = {name: os.environ[name] for name in PASSED if name in os.environ}
-        environment.update(HOME=self.folder, TMPDIR=self.folder, LANG="C.UTF-8", PYTHONHASHSEED="0")
-        if kind == "cuda":
-            environment["CUDA_VISIBLE_DEVICES"] = _visible(int(index or 0))
-        else:
-            environment["CUDA_VISIBLE_DEVICES"] = ""
+        self.receive, back = os.pipe()
+        source, self._requests = os.pipe()
+        self.process: int | None = None
         try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-B", script, "--worker", str(send), kind],
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                cwd=self.folder, env=environment, pass_fds=(send,), start_new_session=True,
-            )  # fmt: skip
+            self.process = nursery.order(self.folder, source, back)
+        except OSError:
+            pass  # `ask` finds the channel closed
         finally:
-            os.close(send)
-        self.receive = receive
+            os.close(back)
+            os.close(source)
 
     def ask(self, request: dict[str, Any], seconds: float, memory: int) -> dict[str, Any]:
         """Send the request and wait for the answer, which is a result or says why there is none."""
@@ -96,9 +155,8 @@ class _Worker:
         if ready != b"":
             return self._lost("could not start", ready)
         try:
-            assert self.process.stdin is not None
-            self.process.stdin.write(json.dumps({**request, "nonce": nonce}).encode() + b"\n")
-            self.process.stdin.close()
+            with open(self._requests, "wb", closefd=False) as file:
+                file.write(json.dumps({**request, "nonce": nonce}).encode() + b"\n")
         except OSError:
             return self._lost("could not start", None)
 
@@ -125,7 +183,7 @@ class _Worker:
                     return line
             if time.monotonic() > deadline:
                 return "time limit"
-            if group_memory(self.process.pid) > memory or available_memory() < SPARE_MEMORY:
+            if group_memory(self.process or 0) > memory or available_memory() < SPARE_MEMORY:
                 return "memory limit"
             if select.select([self.receive], [], [], TICK)[0]:
                 block = os.read(self.receive, 1 << 16)
@@ -140,20 +198,17 @@ class _Worker:
         """The answer for a worker that gave none."""
         if isinstance(why, str):
             return {"status": "not run", "reason": why}
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            status = self.process.wait(timeout=5)
-            if status < 0:
-                return {"status": "not run", "reason": f"crashed (signal {-status})"}
+        status = self.nursery.status(self.process, seconds=5.0) if self.process is not None else None
+        if status is not None and os.WIFSIGNALED(status):
+            return {"status": "not run", "reason": f"crashed (signal {os.WTERMSIG(status)})"}
         return {"status": "not run", "reason": otherwise}
 
     def end(self) -> None:
         """Kill the process group, whatever it is doing, and remove its folder."""
-        with contextlib.suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        if self.process.stdin is not None:
+        if self.process is not None:
             with contextlib.suppress(OSError):
-                self.process.stdin.close()
+                os.killpg(self.process, signal.SIGKILL)
+        os.close(self._requests)
         os.close(self.receive)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -231,21 +286,24 @@ def run(
         with open(script, "w", encoding="utf-8") as file:
             file.write(bundle())
         bench = _Run(script, devices, Limits(**plan["limits"]), budget, watcher or Watcher())
-        environment = bench.machine()
-        experiments = {experiment["id"]: experiment for experiment in plan["experiments"]}
-        ladders = [list(finding["ladder"]) for finding in plan["findings"]]
-        named = {identity for ladder in ladders for identity in ladder}
-        wave = [identity for identity in experiments if identity not in named]
-        while True:
-            for finding, ladder in zip(plan["findings"], ladders):
-                measured = any(bench.results.get(i, {}).get("status") == "measured" for i in finding["ladder"])
-                if ladder and not measured:
-                    wave.append(ladder.pop(0))
-            todo = [experiments[i] for i in dict.fromkeys(wave) if i not in bench.results]
-            if not wave:
-                break
-            bench.measure(todo)
-            wave = []
+        try:
+            environment = bench.machine()
+            experiments = {experiment["id"]: experiment for experiment in plan["experiments"]}
+            ladders = [list(finding["ladder"]) for finding in plan["findings"]]
+            named = {identity for ladder in ladders for identity in ladder}
+            wave = [identity for identity in experiments if identity not in named]
+            while True:
+                for finding, ladder in zip(plan["findings"], ladders):
+                    measured = any(bench.results.get(i, {}).get("status") == "measured" for i in finding["ladder"])
+                    if ladder and not measured:
+                        wave.append(ladder.pop(0))
+                todo = [experiments[i] for i in dict.fromkeys(wave) if i not in bench.results]
+                if not wave:
+                    break
+                bench.measure(todo)
+                wave = []
+        finally:
+            bench.end()
     slim = [{k: v for k, v in experiment.items() if k not in CODE} for experiment in plan["experiments"]]
     return {
         "version": plan["version"],
@@ -259,18 +317,22 @@ class _Run:
     """The workers of a run, and what they answered."""
 
     def __init__(self, script: str, devices: list[str], limits: Limits, budget: float | None, watcher: Watcher) -> None:
-        self.script = script
         self.devices = devices
         self.limits = limits
         self.budget = budget
         self.watcher = watcher
         self.started = time.monotonic()
+        self.nurseries = {device: _Nursery(script, device) for device in devices}
         self.results: dict[str, dict[str, Any]] = {}
         self.unusable = ""
 
+    def end(self) -> None:
+        for nursery in self.nurseries.values():
+            nursery.end()
+
     def machine(self) -> dict[str, Any]:
         """What is measured on, with its ceilings; where that fails, nothing is."""
-        probe = _Worker(self.script, self.devices[0])
+        probe = _Worker(self.nurseries[self.devices[0]])
         try:
             about = probe.ask({"machine": True}, START_SECONDS, self.limits.memory_bytes)
         finally:
@@ -318,7 +380,7 @@ class _Run:
             return {"status": "not run", "reason": self.unusable}
         wanted = 1 + (min(AHEAD, left) if device.startswith("cuda") else 0)
         while len(spare) < wanted:
-            spare.append(_Worker(self.script, device))
+            spare.append(_Worker(self.nurseries[device]))
         worker = spare.popleft()
         begun = time.monotonic()
         try:
@@ -348,8 +410,10 @@ def bundle() -> str:
         "    module.SOURCES = SOURCES",
         "    exec(compile(text, name + '.py', 'exec'), module.__dict__)",
         "if __name__ == '__main__':",
-        "    role = 'worker' if sys.argv[1:2] == ['--worker'] else 'supervise'",
-        "    sys.exit(sys.modules['torchlint.verify.' + role].main())",
+        "    if sys.argv[1:2] == ['--serve']:",
+        "        sys.modules['torchlint.verify.worker'].serve()",
+        "    else:",
+        "        sys.exit(sys.modules['torchlint.verify.supervise'].main())",
     ]
     return "\n".join(lines) + "\n"
 

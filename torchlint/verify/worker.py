@@ -1,8 +1,8 @@
 """The process that measures one experiment: torch and the standard library alone, Python 3.9 or later.
 
-It is started by `supervise.py`, one process an experiment, and holds both variants, since pairs are interleaved. It
-reads one line of JSON on standard input, the experiment and a nonce that the measured code never sees, and answers on
-an inherited descriptor with lines of JSON that carry the nonce. What the measured code prints goes nowhere. Values of
+`supervise.py` starts it once, to load torch, and it forks a process for each experiment, which holds both variants,
+since pairs are interleaved. That process reads one line of JSON on standard input, the experiment and a nonce that the
+measured code never sees, and answers on an inherited descriptor with lines of JSON that carry the nonce. What the measured code prints goes nowhere. Values of
 the measured code are looked at by exact type alone, so that none of its methods run here.
 
 Of a variant it takes: time, in interleaved pairs (A B B A), each repetition from the same inputs, weights, random state
@@ -19,6 +19,8 @@ import math
 import os
 import random
 import resource
+import select
+import socket
 import statistics
 import sys
 import tempfile
@@ -30,6 +32,7 @@ from typing import Any, Callable, Iterator
 
 from torchlint.verify import policy
 
+REAP = 0.02  # seconds between looks for workers that ended
 MAX_TEXT = 300  # characters of a message that leave the process
 MAX_COPIES = 32  # fresh inputs prepared for one timed stretch of short calls
 COPY_BYTES = 1 << 29  # and their size at most
@@ -707,7 +710,7 @@ class Bench:
         """Choose the trial: the first with which both variants run, and the first reaches the flagged line.
 
         Raises:
-            Failed: the code accepted none.
+            Failed: the code accepted none; the text says what came of the first.
         """
         why = ""
         end = self.clock() + TRIAL_SECONDS
@@ -725,12 +728,12 @@ class Bench:
                 if isinstance(error, PermissionError):
                     raise
                 place = where(error)
-                why = why or f"{describe(error)}{f' ({place})' if place else ''}"
-                if "out of memory" in why:
+                why = why or f"{reason(error)}{f' at {place}' if place else ''}"
+                if why.startswith("memory limit"):
                     break
             if self.clock() > end:
                 break
-        raise Failed(f"no inputs were found that the code accepts: {why}")
+        raise Failed(why)
 
     @contextlib.contextmanager
     def watched_rows(self) -> Iterator[list[int]]:
@@ -1396,31 +1399,78 @@ def driver_version() -> str | None:
 # -- the process -------------------------------------------------------------------------------------------------------
 
 
-def main() -> None:
-    """Announce readiness, read the request, measure, answer."""
-    descriptor = int(sys.argv[2])
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def serve() -> None:
+    """Wait for orders on a socket and fork a worker for each, so that torch is loaded once.
+
+    An order comes with two descriptors, the worker's standard input and its way back, and says where it works: a folder,
+    an environment, a kind of device. What is answered: the worker's process id, and later how it ended. This process
+    never touches a device and never runs what is measured; it ends when the socket closes.
+    """
+    control = socket.socket(fileno=int(sys.argv[2]))
+    load()
+    gc.freeze()
+    running: set[int] = set()
+    while True:
+        if select.select([control], [], [], REAP)[0]:
+            message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 2)
+            if not message:
+                break
+            order = json.loads(message)
+            process = os.fork()
+            if not process:
+                control.close()
+                work(order, *descriptors)
+            running.add(process)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            control.sendall(json.dumps({"started": process}).encode() + b"\n")
+        for process in tuple(running):
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
+                running.discard(process)
+                control.sendall(json.dumps({"ended": process, "status": status}).encode() + b"\n")
+
+
+def load() -> Any:
+    """Load what every experiment needs; nothing here may start a thread or touch a device."""
     import torch
+    import torch._dynamo
+    import torch.profiler
     import torch.utils.data
     import torch.utils.flop_counter
 
     with contextlib.suppress(ImportError):
         import numpy  # noqa: F401
-    tempfile.gettempdir()  # finds out by writing; libraries ask for it late, when the guard is armed
-    device = torch.device(sys.argv[3])
-    warm_up(torch, device)
-    os.write(descriptor, b"\n")  # ready
-    request = json.loads(sys.stdin.buffer.readline())
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    channel = Channel(descriptor, request["nonce"])
+    return torch
+
+
+def work(order: dict[str, Any], source: int, descriptor: int) -> None:
+    """Be a worker: announce readiness, read the request, measure, answer. Does not return."""
     try:
-        if request.get("machine"):
-            channel.send("machine", machine=machine(torch, device))
-            return
-        channel.send("result", result=experiment(torch, request, device, channel))
-    except BaseException as error:
-        channel.send("failed", reason=reason(error), where=where(error))
+        os.setsid()
+        os.chdir(order["folder"])
+        os.environ.clear()
+        os.environ.update(order["environment"])
+        tempfile.tempdir = order["folder"]
+        os.dup2(source, 0)
+        os.close(source)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        torch = load()
+        device = torch.device(order["device"])
+        warm_up(torch, device)
+        os.write(descriptor, b"\n")  # ready
+        with open(0, "rb", closefd=False) as requests:
+            request = json.loads(requests.readline())
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        channel = Channel(descriptor, request["nonce"])
+        try:
+            if request.get("machine"):
+                channel.send("machine", machine=machine(torch, device))
+            else:
+                channel.send("result", result=experiment(torch, request, device, channel))
+        except BaseException as error:
+            channel.send("failed", reason=reason(error), where=where(error))
     finally:
         os._exit(0)  # threads, hooks and objects of the measured code get no last word
 

@@ -1,0 +1,3 @@
+# not run: raised SystemExit
+def flagged(x):
+    raise SystemExit(0)

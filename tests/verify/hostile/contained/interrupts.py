@@ -1,0 +1,3 @@
+# not run: raised KeyboardInterrupt
+def flagged(x):
+    raise KeyboardInterrupt

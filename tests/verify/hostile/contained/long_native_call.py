@@ -1,0 +1,9 @@
+# not run: time limit
+import torch
+
+
+def flagged(x):
+    big = torch.ones(6000, 6000)
+    for _ in range(1000):
+        x = x + torch.linalg.svd(big)[1].sum()
+    return x

@@ -1,0 +1,7 @@
+# refused: asynchronous code
+async def own():
+    return 1
+
+
+def flagged(x):
+    return x

@@ -1,0 +1,7 @@
+# refused: has the keyword flag
+class Own(dict, flag=print("now")):
+    pass
+
+
+def flagged(x):
+    return x

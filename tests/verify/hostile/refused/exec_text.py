@@ -1,0 +1,4 @@
+# refused: exec is never allowed
+def flagged(x):
+    exec("import os")
+    return x

@@ -1,0 +1,4 @@
+# refused: format is never allowed
+def flagged(x):
+    make = "{0.__class__}".format
+    return make(x)

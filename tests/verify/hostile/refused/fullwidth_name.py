@@ -1,0 +1,7 @@
+# refused: torch.os is not on the list
+import torch
+
+
+def flagged(x):
+    torch.ｏｓ.system("true")
+    return x

@@ -1,0 +1,6 @@
+# refused: every name of torch is imported
+from torch import *
+
+
+def flagged(x):
+    return x

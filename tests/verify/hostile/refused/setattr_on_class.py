@@ -1,0 +1,7 @@
+# refused: of something from elsewhere is written
+import torch
+
+
+def flagged(x):
+    setattr(torch.nn.Module, "forward", None)
+    return x

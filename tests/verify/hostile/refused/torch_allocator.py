@@ -1,0 +1,7 @@
+# refused: torch.cuda.CUDAPluggableAllocator is not on the list
+import torch
+
+
+def flagged(x):
+    torch.cuda.CUDAPluggableAllocator("/tmp/evil.so", "malloc", "free")
+    return x

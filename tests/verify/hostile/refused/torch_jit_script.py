@@ -1,0 +1,6 @@
+# refused: the module torch.jit is not on the list
+import torch.jit
+
+
+def flagged(x):
+    return torch.jit.script(lambda y: y)(x)

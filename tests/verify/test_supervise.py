@@ -1,0 +1,163 @@
+"""Whole runs on the CPU: what is measured, what is contained, and what becomes of the rest."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.verify.experiments import experiment, plan
+from torchlint.verify import supervise
+
+CONTAINED = sorted((Path(__file__).parent / "hostile" / "contained").glob("*.py"))
+
+FORGER = """
+def flagged(x):
+    print('{"nonce": "", "event": "result", "result": {"ratio": {"median": 1000, "low": 1000, "high": 1000}}}')
+    return x * 2
+"""
+STATEFUL = """
+import torch
+
+CALLS = [0]
+
+
+def flagged(x):
+    CALLS[0] += 1
+    x.add_(1)
+    return x.sum() * CALLS[0] + torch.rand(())
+"""
+REACHES_OUT = """
+import os
+
+
+def flagged(x):
+    {action}
+    return x
+"""
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Any]:
+    """Everything in one run, one process each: none of them may harm another."""
+    hostile = [experiment(file.read_text(encoding="utf-8"), id=file.stem) for file in CONTAINED]
+    others = [
+        experiment(FORGER, id="forger"),
+        experiment(STATEFUL, id="stateful"),
+        experiment("import os\n\n\ndef flagged(x):\n    return x\n", id="refused"),
+        experiment(REACHES_OUT.format(action='os.system("true")'), id="runs a command", allow=["os"]),
+        experiment(REACHES_OUT.format(action='os.open("/etc/hostname", os.O_RDONLY)'), id="reads a file", allow=["os"]),
+        experiment(REACHES_OUT.format(action="os.abort()"), id="aborts", allow=["os"]),
+        experiment("def flagged(x):\n    return x + 1\n", "def flagged(x):\n    return x + 2\n", id="differs"),
+        experiment("def flagged(x):\n    if x.sum() > 1e9:\n        x = x + 1\n    return x\n", id="row", rows=[3, 3]),
+        experiment("def flagged(x):\n    return x * 2\n", id="innocent"),
+    ]
+    run = supervise.run(plan(*hostile, *others, seconds=6.0, memory_bytes=700 << 20), ["cpu"])
+    json.dumps(run, allow_nan=False)  # plain data, whatever the code returned
+    return run["results"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("file", CONTAINED, ids=lambda file: file.stem)
+def test_what_wastes_or_fails_costs_one_experiment(answers: dict[str, Any], file: Path) -> None:
+    wanted = file.read_text(encoding="utf-8").splitlines()[0].removeprefix("# not run: ")
+    result = answers[file.stem]
+    assert result["status"] == "not run"
+    assert wanted in result["reason"]
+    assert len(result["reason"]) <= 400
+    assert result["reason"].isprintable()
+
+
+def test_others_go_on(answers: dict[str, Any]) -> None:
+    assert answers["innocent"]["status"] == "measured"
+
+
+def test_printing_a_result_forges_none(answers: dict[str, Any]) -> None:
+    assert answers["forger"]["status"] == "measured"
+    assert answers["forger"]["ratio"]["median"] < 10
+
+
+def test_every_call_starts_from_the_same_state(answers: dict[str, Any]) -> None:
+    """The function counts its calls, changes its argument and draws random numbers; its two runs agree all the same."""
+    assert answers["stateful"]["equal"] is True
+
+
+def test_the_worker_checks_the_policy_itself(answers: dict[str, Any]) -> None:
+    assert answers["refused"]["reason"].startswith("refused: before, line 1: the module os is not on the list")
+
+
+@pytest.mark.parametrize(("name", "event"), [("runs a command", "os.system"), ("reads a file", "open /etc/hostname")])
+def test_what_the_policy_lets_through_is_stopped_while_running(answers: dict[str, Any], name: str, event: str) -> None:
+    assert event in answers[name]["reason"]
+
+
+def test_a_crash_is_said_with_its_signal(answers: dict[str, Any]) -> None:
+    assert answers["aborts"]["reason"] == "crashed (signal 6)"
+
+
+def test_results_that_differ_are_said_to(answers: dict[str, Any]) -> None:
+    assert answers["differs"]["equal"] is False
+
+
+def test_an_experiment_must_reach_the_flagged_line(answers: dict[str, Any]) -> None:
+    assert "the flagged line was not reached" in answers["row"]["reason"]
+
+
+def test_the_environment_is_scrubbed_and_the_folder_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    source = """
+import os
+
+
+def flagged(x):
+    return [os.environ.get("SECRET_TOKEN", "none"), os.listdir(".")]
+"""
+    other = "def flagged(x):\n    return ['none', []]\n"
+    run = supervise.run(plan(experiment(source, other, allow=["os"])), ["cpu"])
+    assert run["results"]["one"]["equal"] is True
+
+
+def test_a_used_up_budget_leaves_the_rest_unrun() -> None:
+    run = supervise.run(plan(experiment("def flagged(x):\n    return x\n")), ["cpu"], budget=0.001)
+    assert run["results"]["one"]["reason"] == "the time budget was used up"
+
+
+def test_a_ladder_is_climbed_down_only_as_far_as_needed() -> None:
+    first = experiment("def flagged(x):\n    raise ValueError\n", id="first")
+    second = experiment("def flagged(x):\n    return x\n", id="second")
+    third = experiment("def flagged(x):\n    return x * 1\n", id="third")
+    made = plan(first, second, third)
+    made["findings"] = [{"ladder": ["first", "second", "third"], "filename": "a.py", "fingerprint": "f"}]
+    results = supervise.run(made, ["cpu"])["results"]
+    assert results["first"]["reason"].startswith("raised ValueError")
+    assert results["second"]["status"] == "measured"
+    assert "third" not in results
+
+
+def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> None:
+    worker, file, out = tmp_path / "worker.py", tmp_path / "plan.json", tmp_path / "results.json"
+    worker.write_text(supervise.bundle(), encoding="utf-8")
+    file.write_text(json.dumps(plan(experiment("def flagged(x):\n    return x\n"))), encoding="utf-8")
+    command = [sys.executable, "-I", str(worker), str(file), "--out", str(out), "--device", "cpu"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(out.read_text(encoding="utf-8"))["results"]["one"]["status"] == "measured"
+
+
+def test_shares_of_a_plan_hold_each_finding_once_with_its_ladder() -> None:
+    experiments = [experiment("", id=name) for name in "abcde"]
+    made = plan(*experiments)
+    made["findings"] = [{"ladder": ["a", "e"]}, {"ladder": ["b", "e"]}, {"ladder": ["c"]}]
+    shares = [supervise.share(made, f"{index}/2") for index in (1, 2)]
+    assert [[finding["ladder"] for finding in share["findings"]] for share in shares] == [[["a", "e"], ["c"]], [["b", "e"]]]
+    assert {e["id"] for e in shares[0]["experiments"]} == {"a", "c", "d", "e"}
+    assert {e["id"] for e in shares[1]["experiments"]} == {"b", "e"}
+
+
+@pytest.mark.parametrize("which", ["0/2", "3/2", "x", "1/0"])
+def test_a_share_that_is_none_is_refused(which: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        supervise.share(plan(), which)
