@@ -249,6 +249,18 @@ NO_GRAD_METHODS: Final[dict[str, frozenset[str]]] = {
     "Dataset": frozenset("__getitem__ __iter__".split()),
 }
 
+# Methods that register a hook, and what the hook is given: outputs with their graph, or gradients.
+HOOK_REGISTRARS: Final[dict[str, str]] = {
+    "register_forward_hook": "forward",
+    "register_forward_pre_hook": "forward",
+    "register_module_forward_hook": "forward",
+    "register_full_backward_hook": "backward",
+    "register_full_backward_pre_hook": "backward",
+    "register_backward_hook": "backward",
+    "register_hook": "backward",
+    "register_post_accumulate_grad_hook": "backward",
+}
+
 SETUP_METHODS: Final = frozenset(
     """__init__ __new__ __post_init__ __init_subclass__ __del__ __repr__ __str__ setup build configure_optimizers prepare_data
     setup_model setup_data train_dataloader val_dataloader test_dataloader state_dict load_state_dict save load
@@ -266,6 +278,8 @@ BUILTINS: Final = frozenset(
     reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip __import__""".split()
 )
 
+# What pytest passes to a test by itself.
+TEST_FIXTURES: Final = frozenset("self monkeypatch tmp_path tmpdir capsys capfd caplog request recwarn benchmark mocker".split())
 LOG_METHODS: Final = frozenset("debug info warning warn error exception critical log".split())
 DEBUG_WORDS: Final = ("debug", "verbose", "profil", "trace", "tracing", "sanity", "benchmark_mode")
 

@@ -127,6 +127,9 @@ class CallReader(ExpressionReader):
     def apply(self, site: sites.Call) -> Value:
         """What the call gives, after noting what it does."""
         function = site.function
+        if site.method in known.HOOK_REGISTRARS:
+            self.register_hook(site, known.HOOK_REGISTRARS[site.method])
+            return Value(Kind.OBJECT)
         if function.fn is not None:
             return self.call_own(function.fn, function.bound, site)
         if function.cls is not None:
@@ -153,6 +156,13 @@ class CallReader(ExpressionReader):
         if function.qual is not None and function.kind in (Kind.FUNCTION, Kind.CLASS, Kind.NAMESPACE):
             return self.call_external(function.qual, site)
         return self.call_unknown(site)
+
+    def register_hook(self, site: sites.Call, kind: str) -> None:
+        """A function becomes a hook: it runs on every step, with what passes the module."""
+        for argument in site.arguments:
+            if argument.value.fn is not None:
+                argument.value.fn.role = Role.HOOK
+                argument.value.fn.hook = kind
 
     # The file's own functions and classes
 
@@ -377,7 +387,8 @@ class CallReader(ExpressionReader):
 
     def role_of(self, info: FunctionInfo, cls: ClassInfo | None, name: str) -> Role:
         if self.model.is_test_file or (
-            name.startswith("test_") and (self.model.uses_tests or not info.parameters)
+            name.startswith("test_")
+            and (self.model.uses_tests or all(p.name in known.TEST_FIXTURES for p in info.parameters))
         ):
             return Role.TEST
         if cls is None:
@@ -971,17 +982,6 @@ class CallReader(ExpressionReader):
                     value = value.but(device=ANYWHERE, ident=None, deps=0)  # moves with its module
                 receiver.cls.store(name.value.const, node, value)
             return NONE
-        if method in (
-            "register_forward_hook",
-            "register_forward_pre_hook",
-            "register_full_backward_hook",
-            "register_hook",
-            "register_backward_hook",
-        ):
-            for argument in site.arguments:
-                if argument.value.fn is not None:
-                    argument.value.fn.role = Role.HOOK
-            return Value(Kind.OBJECT)
         if method in ("add_module", "register_module", "load_state_dict", "zero_grad", "append", "extend", "insert"):
             if method == "zero_grad":
                 self.effect(EffectKind.ZERO_GRAD, node, receiver)
@@ -1457,6 +1457,8 @@ class CallReader(ExpressionReader):
                     if argument.name in parameters:
                         self.pass_value(parameters[argument.name], site.node, argument.value, values)
                 return first
+            if first.kind is Kind.FUNCTION:
+                return first.but(items={a.name: a.value for a in site.arguments[1:] if a.name is not None})
             return first
         if top == "copy":
             return site.arguments[0].value.but(ident=None) if site.arguments else UNKNOWN
@@ -2315,8 +2317,9 @@ def _autograd_grad(reader: CallReader, site: sites.Call) -> Value:
     first = site.arguments[0].value if site.arguments else UNKNOWN
     reader.effect(EffectKind.BACKWARD, site.node, first)
     reader.effect(EffectKind.LAUNCH, site.node, first)
-    if site.arguments:
-        reader.note_root(site.arguments[0].node)
+    for argument in site.arguments[:2]:  # what it runs from, and what it runs back to
+        if not argument.star:
+            reader.note_root(argument.node)
     create = site.argument(3, "create_graph")
     graph = ATTACHED if create is not None and create.value.const is True else DETACHED
     tensor = Value(

@@ -1068,7 +1068,7 @@ class ExpressionReader:
         result = self.indexed(node, base, indices)
         if self.recording:
             self.model.values[node] = result
-            if base.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN, Kind.CONTAINER, Kind.STRING, Kind.SHAPE):
+            if base.kind not in (Kind.CLASS, Kind.NDARRAY, Kind.MODULE):
                 self.sites.subscripts.append(
                     sites.Subscript(node, base, indices, bounds, mode, written, result, self.context, self.statement)
                 )

@@ -96,6 +96,7 @@ class FunctionInfo:
     role: Role = Role.PLAIN
     method: str = ""  # "", "instance", "class", "static", "property"
     is_context_manager: bool = False  # decorated with contextlib.contextmanager
+    hook: str = ""  # with the role HOOK: "forward" where it is given outputs with their graph, else "backward"
     body: Context | None = None
     # What its parameters hold where its body is read, by index: the device and graph bits its own values may come from.
     entry: dict[int, tuple[int, int]] = field(default_factory=dict)

@@ -35,6 +35,7 @@ from torchlint.semantics.names import dotted, identifier
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
+    DETACHED,
     DEVICE,
     HOST,
     MAYBE,
@@ -221,7 +222,10 @@ class Interpreter(CallReader):
                 value = (
                     join(passed, value) if value.kind is passed.kind and value.device not in (0, ANYWHERE) else passed
                 )
-        if value is None or value.kind is Kind.UNKNOWN:
+        if info.role is Role.HOOK and (value is None or value.kind is Kind.UNKNOWN):
+            graph = ATTACHED if info.hook == "forward" else DETACHED
+            value = Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=graph)
+        elif value is None or value.kind is Kind.UNKNOWN:
             value = self.refine(value or UNKNOWN, info.duck.get(parameter.name))
             if value.kind is Kind.UNKNOWN and info.role in (Role.FORWARD, Role.AUTOGRAD):
                 value = Value(Kind.TENSOR, Confidence.POSSIBLE, device=ANYWHERE, graph=MAYBE)

@@ -10,7 +10,7 @@ from torchlint.findings import Confidence
 from torchlint.semantics import contexts
 from torchlint.semantics.contexts import Context, Hot, Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
-from torchlint.semantics.model import Model
+from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
 
@@ -113,15 +113,23 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
             return None  # given a new value on the same run
         if model.hot(assign.context) is not None:
             return None
-    for call in model.sites.calls:
-        if call.method in ("clear", "pop", "popleft", "reset") and call.receiver_node is not None:
-            receiver = call.receiver_node
-            if isinstance(receiver, cst.Attribute) and receiver.attr.value == attribute:
-                return None  # emptied somewhere: how often is not known
+    if emptied(name, model):
+        return None  # how often is not known
     if owner is not None and owner.role is Role.FORWARD:
         conf = Confidence.POSSIBLE
     loop = next((link for link in context.enclosing_loops() if contexts.iterates(link) is Iterates.STEPS), None)
     return Retention(hot, loop, conf)
+
+
+def emptied(name: str, model: Model) -> bool:
+    """Whether the file empties what the name, or an attribute of that name, holds."""
+    last = name.rsplit(".", 1)[-1]
+    for call in model.sites.calls:
+        if call.method in ("clear", "pop", "popleft", "reset") and call.receiver_node is not None:
+            held = dotted(call.receiver_node)
+            if held is not None and held.rsplit(".", 1)[-1] == last:
+                return True
+    return False
 
 
 def _refers_to_attribute(node: cst.BaseExpression | None, attribute: str) -> bool:

@@ -1,0 +1,43 @@
+"""Whether a switch is thrown always, or only where someone asked for it."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.semantics import contexts
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.model import Model
+
+# Tests on the surroundings, not on a wish of the user: `if torch.cuda.is_available()`, `if __name__ == "__main__"`.
+_SURROUNDINGS = ("is_available", "device_count", "is_initialized")
+
+
+def unconditional(context: Context, model: Model) -> bool:
+    """Whether code runs on every run of the program that reaches its function, and not in a test or a recovery."""
+    return not contexts.in_test(context) and _unconditional(context, model, frozenset())
+
+
+def _unconditional(context: Context, model: Model, seen: frozenset[FunctionInfo]) -> bool:
+    for link in context.chain():
+        if link.scope is Scope.HANDLER:
+            return False
+        if link.scope is Scope.BRANCH and not _asks_surroundings(link.test, model):
+            return False
+        if link.scope is Scope.FUNCTION:
+            function = link.function
+            if function is None or not function.callers or function in seen:
+                return True
+            return any(_unconditional(caller.context, model, seen | {function}) for caller in function.callers)
+    return True
+
+
+def _asks_surroundings(test: cst.BaseExpression | None, model: Model) -> bool:
+    if isinstance(test, cst.Comparison):
+        test = test.left
+        if isinstance(test, cst.Name) and test.value == "__name__":
+            return True
+    if isinstance(test, cst.Call):
+        name = model.resolve(test.func) or ""
+        return name.rsplit(".", 1)[-1] in _SURROUNDINGS
+    return False

@@ -1,0 +1,1 @@
+"""Rules for code that defeats the compiler."""

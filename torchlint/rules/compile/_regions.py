@@ -1,0 +1,49 @@
+"""Compiled regions, as the rules on graph breaks see them."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchlint.semantics import contexts
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.model import Model
+
+
+def region(context: Context, model: Model) -> FunctionInfo | None:
+    """The compiled function whose graph code here belongs to; None outside, and where it says that it is not compiling."""
+    if contexts.in_test(context):
+        return None
+    for link in context.chain():
+        if link.scope is Scope.BRANCH and link.test is not None and _asks_compiling(link.test):
+            return None
+        if link.scope is Scope.HANDLER:
+            return None
+        if link.scope is Scope.FUNCTION:
+            break
+    return model.compiled(context)
+
+
+def is_full_graph(function: FunctionInfo) -> bool:
+    """Whether the region was compiled with `fullgraph=True`: what would break the graph fails or is captured."""
+    return function.fullgraph or (function.cls is not None and function.cls.fullgraph)
+
+
+def _asks_compiling(test: cst.BaseExpression) -> bool:
+    todo = [test]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, cst.UnaryOperation):
+            todo.append(part.expression)
+        elif isinstance(part, cst.BooleanOperation):
+            todo += [part.left, part.right]
+        elif isinstance(part, cst.Call):
+            name = part.func.attr.value if isinstance(part.func, cst.Attribute) else getattr(part.func, "value", "")
+            if name in ("is_compiling", "is_dynamo_compiling", "is_tracing", "is_scripting"):
+                return True
+    return False
+
+
+def because(function: FunctionInfo) -> tuple[tuple[str, cst.CSTNode], ...]:
+    """Where the region is, as a report relates it."""
+    return ((f"`{function.qualname}` is compiled", function.node),)

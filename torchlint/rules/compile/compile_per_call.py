@@ -1,0 +1,48 @@
+"""TL804: compiling anew on every call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules._wording import because, often, quote
+from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
+
+
+class CompilePerCall(Rule):
+    """`torch.compile` of a fresh function in a loop or on every call."""
+
+    code = "TL804"
+    name = "compile-per-call"
+    bottleneck = "compile"
+    summary = "`torch.compile` is called anew on every step"
+    torch = "2.0"
+    calls = ("torch.compile", "torch.nn.Module.compile")
+    words = ("compile",)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if contexts.in_test(site.context):
+            return
+        hot = model.hot(site.context)
+        if hot is None or self._is_kept(site):
+            return
+        yield Report(
+            site.node,
+            f"{quote(site.node)} runs {often(hot)}: each call makes a new compiled function that must find or build its "
+            "code again",
+            "Compile once, at construction or module level, and call the compiled function",
+            Confidence.SURE if site.result.kind is not Kind.UNKNOWN or site.callee == "torch.compile" else Confidence.LIKELY,
+            Impact.HIGH,
+            because(hot),
+        )
+
+    def _is_kept(self, site: sites.Call) -> bool:
+        """Whether the result goes where it stays: an attribute or an entry that is written once and read later."""
+        statement = site.statement
+        if isinstance(statement, cst.Assign) and statement.value is site.node:
+            return any(isinstance(target.target, (cst.Attribute, cst.Subscript)) for target in statement.targets)
+        return False

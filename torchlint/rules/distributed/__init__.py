@@ -1,0 +1,1 @@
+"""Rules for replicas that wait for each other."""

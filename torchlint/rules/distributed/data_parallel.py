@@ -1,0 +1,39 @@
+"""TL903: one process that drives all devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
+
+
+class DataParallel(Rule):
+    """`nn.DataParallel` and functional `data_parallel` for training."""
+
+    code = "TL903"
+    name = "data-parallel"
+    bottleneck = "distributed"
+    summary = "One process drives all devices, and copies the model to them on every step"
+    calls = (
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.data_parallel.DataParallel",
+        "torch.nn.parallel.data_parallel",
+        "torch.nn.parallel.data_parallel.data_parallel",
+    )
+    words = ("DataParallel", "data_parallel")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if site.function.kind is Kind.MODULE or contexts.in_test(site.context) or not site.arguments:
+            return
+        yield Report(
+            site.node,
+            f"{quote(site.node)} copies the model to every device on every step, from one Python process",
+            "Run one process a device with `DistributedDataParallel`",
+            Confidence.SURE,
+            Impact.HIGH,
+        )

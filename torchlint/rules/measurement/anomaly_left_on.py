@@ -1,0 +1,42 @@
+"""TL704: anomaly detection always on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.rules._conditions import unconditional
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+
+_SETTER = "torch.autograd.set_detect_anomaly"
+
+
+class AnomalyLeftOn(Rule):
+    """`set_detect_anomaly(True)` or `detect_anomaly()` unconditionally on."""
+
+    code = "TL704"
+    name = "anomaly-left-on"
+    bottleneck = "measurement"
+    summary = "Anomaly detection is on whatever the options say"
+    calls = (_SETTER, "torch.autograd.anomaly_mode.set_detect_anomaly", "torch.autograd.detect_anomaly",
+             "torch.autograd.anomaly_mode.detect_anomaly")  # fmt: skip
+    words = ("detect_anomaly",)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if site.callee is not None and site.callee.endswith("set_detect_anomaly"):
+            mode = site.argument(0, "mode")
+            if mode is None or mode.value.const is not True:
+                return
+        elif not any(with_site.item is site.node for with_site in model.sites.withs):
+            return
+        if unconditional(site.context, model):
+            yield Report(
+                site.node,
+                f"{quote(site.node)} is on in every run: each forward records where it was called, and each backward "
+                "looks for NaN and waits for the answer",
+                "Turn it on only where a debugging option asks for it",
+                Confidence.SURE,
+                Impact.HIGH,
+            )

@@ -1,0 +1,61 @@
+"""TL705: every launch made to wait, by the program itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules._conditions import unconditional
+from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind, Value
+
+_VARIABLE = "CUDA_LAUNCH_BLOCKING"
+
+
+class LaunchBlockingLeftOn(Rule):
+    """`CUDA_LAUNCH_BLOCKING=1` set by the program unconditionally."""
+
+    code = "TL705"
+    name = "launch-blocking-left-on"
+    bottleneck = "measurement"
+    summary = "The program makes the host wait for every kernel"
+    calls = (".setdefault", ".update", "os.putenv")
+    words = (_VARIABLE,)
+
+    def on_subscript(self, site: sites.Subscript, model: Model) -> Iterator[Report]:
+        if site.mode != "write" or site.written is None or model.resolve(site.node.value) != "os.environ":
+            return
+        key = site.indices[0][1] if site.indices else None
+        if key is not None and key.const == _VARIABLE:
+            yield from self._report(site.node, site.written, site.context, model)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if site.callee not in ("os.environ.setdefault", "os.environ.update", "os.putenv"):
+            return
+        if site.method == "update":
+            argument = site.argument(None, _VARIABLE)
+            if argument is not None:
+                yield from self._report(site.node, argument.value, site.context, model)
+            table = site.argument(0)
+            if table is not None and table.value.items and _VARIABLE in table.value.items:
+                yield from self._report(site.node, table.value.items[_VARIABLE], site.context, model)
+            return
+        name, value = site.argument(0), site.argument(1)
+        if name is not None and value is not None and name.value.const == _VARIABLE:
+            yield from self._report(site.node, value.value, site.context, model)
+
+    def _report(self, node: cst.CSTNode, value: Value, context: Context, model: Model) -> Iterator[Report]:
+        if value.kind is not Kind.STRING or not isinstance(value.const, str) or value.const in ("", "0"):
+            return
+        if unconditional(context, model):
+            yield Report(
+                node,
+                f"`{_VARIABLE}={value.const}` makes the host wait for every kernel, in every run",
+                "Set it in the shell when looking for an error, or behind a debugging option",
+                Confidence.SURE,
+                Impact.HIGH,
+            )

@@ -1,0 +1,50 @@
+"""TL608: activation checkpointing in its old form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
+
+_CALLS = ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
+
+
+class CheckpointReentrant(Rule):
+    """`checkpoint(...)` without `use_reentrant=False`."""
+
+    code = "TL608"
+    name = "checkpoint-reentrant"
+    bottleneck = "memory"
+    summary = "Activation checkpointing runs in its reentrant form"
+    fix_availability = FixAvailability.SOMETIMES
+    torch = "1.11"
+    calls = _CALLS
+    words = ("checkpoint",)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if site.function.bound is not None or (site.function.items or {}).get("use_reentrant") is not None:
+            return
+        option = site.argument(None, "use_reentrant")
+        if option is not None and option.value.const is not True:
+            return
+        if option is None and any(argument.star == "**" for argument in site.arguments):
+            return
+        if site.callee not in _CALLS or site.function.kind is not Kind.FUNCTION or not site.arguments:
+            return
+        if option is None:
+            edits = (NodeEdit(site.arguments[-1].node, ", use_reentrant=False", "after"),)
+        else:
+            edits = (NodeEdit(option.node, "False"),)
+        yield Report(
+            site.node,
+            f"{quote(site.node)} recomputes in the reentrant form, which runs a backward inside the backward and keeps "
+            "the whole input list",
+            "Pass `use_reentrant=False`",
+            Confidence.SURE,
+            Impact.LOW,
+            fix=NodeFix(Applicability.UNSAFE, "Pass `use_reentrant=False`", edits),
+        )

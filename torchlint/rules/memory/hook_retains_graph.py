@@ -1,0 +1,80 @@
+"""TL605: a hook that keeps what passes it, with its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.memory._retention import emptied, graph_confidence, needed_by_backward
+from torchlint.semantics import sites
+from torchlint.semantics.functions import Role
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import MISSING, Kind
+
+_GROWS = frozenset("append extend insert appendleft add put".split())
+
+
+class HookRetainsGraph(Rule):
+    """A forward or backward hook that stores attached tensors."""
+
+    code = "TL605"
+    name = "hook-retains-graph"
+    bottleneck = "memory"
+    summary = "A hook keeps activations with their graph"
+    fix_availability = FixAvailability.SOMETIMES
+    words = ("hook",)
+
+    def on_store(self, site: sites.Store, model: Model) -> Iterator[Report]:
+        owner = site.context.owner
+        if owner is None or owner.role is not Role.HOOK or site.owner_name is None:
+            return
+        if "." not in site.owner_name and self._is_local(site, model):
+            return
+        graph = graph_confidence(site.value, site.context, model)
+        if graph is None:
+            return
+        name = f"{site.owner_name}.{site.key}" if site.how == "attribute" else site.owner_name
+        if needed_by_backward(name, site.context, model) or emptied(name, model) or self._only_inference(model):
+            return
+        grows = site.how in _GROWS or (site.how == "setitem" and self._key_varies(site, model))
+        confidence = min(graph, Confidence.LIKELY if grows else Confidence.POSSIBLE)
+        fix = None
+        if isinstance(site.stored, (cst.Name, cst.Call, cst.Subscript, cst.Attribute)) and site.value.kind is Kind.TENSOR:
+            fix = NodeFix(Applicability.SAFE, "Detach what is kept", (NodeEdit(site.stored, ".detach()", "after"),))
+        yield Report(
+            site.node,
+            f"this hook keeps {quote(site.stored)} with its graph in `{name}`: the activations of every step stay",
+            f"Keep {quote(site.stored)[:-1]}.detach()`, and remove the hook or empty what it fills",
+            confidence,
+            Impact.HIGH if grows else Impact.MEDIUM,
+            (("the hook", owner.node),),
+            fix,
+        )
+
+    def _is_local(self, site: sites.Store, model: Model) -> bool:
+        return any(
+            assign.name == site.owner_name and assign.context.owner is site.context.owner for assign in model.sites.assigns
+        )
+
+    def _key_varies(self, site: sites.Store, model: Model) -> bool:
+        if not isinstance(site.node, cst.Assign) or not isinstance(site.node.targets[0].target, cst.Subscript):
+            return False
+        index = site.node.targets[0].target.slice[0].slice
+        if not isinstance(index, cst.Index):
+            return False
+        key = model.value(index.value)
+        # A name of the maker's, such as the layer's, is the same on every run of the hook.
+        return key.const is MISSING and key.kind is Kind.NUMBER and key.qual is None
+
+    def _only_inference(self, model: Model) -> bool:
+        """Whether every module call that the file shows runs with autograd off: then there is no graph to keep."""
+        forwards = [
+            effect.context
+            for function in (*model.functions.values(), model.root)
+            for effect in function.effects
+            if effect.kind.value == "forward"
+        ]
+        return bool(forwards) and all(model.autograd_off(context) for context in forwards)
