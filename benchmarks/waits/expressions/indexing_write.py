@@ -1,0 +1,166 @@
+"""Writing elements: x[...] = value with every kind of index and value (TL105, TL106, TL109)."""
+
+from __future__ import annotations
+
+from benchmarks.waits.rows import row
+
+SETUP = """
+import numpy as np
+x = torch.randn(64, 64, device="cuda")
+y = torch.randn(64, 64, device="cuda")
+v = torch.rand(64, device="cuda")
+flags = torch.zeros(64, dtype=torch.bool, device="cuda")
+mask = x > 0
+cube = torch.randn(8, 8, 8, device="cuda")
+octet = torch.rand(8, device="cuda") > 0.5
+rows = v > 0.5
+idx = torch.tensor([0, 2, 1], device="cuda")
+host_idx = torch.tensor([0, 2, 1])
+host_mask = torch.rand(64, 64) > 0.5
+host_row = torch.rand(64)
+host_scalar = torch.tensor(0.5)
+pinned_row = torch.rand(64).pin_memory()
+t = torch.tensor(3, device="cuda")
+s = torch.tensor(0.5, device="cuda")
+"""
+
+ROWS = (
+    # Numbers
+    row("v[3] = 0.5", "x[...] =", index="one element", value="number"),
+    row("v[-1] = 1", "x[...] =", index="one element", value="number"),
+    row("x[2, 3] = 0.5", "x[...] =", index="one element", value="number"),
+    row("x[0, 0] = 0", "x[...] =", index="one element", value="number"),
+    row("flags[3] = True", "x[...] =", index="one element", value="number"),
+    row('v[3] = float("-inf")', "x[...] =", index="one element", value="number"),
+    row("x[0] = 0.0", "x[...] =", index="integer", value="number"),
+    row("x[:, 0] = 1.0", "x[...] =", index="slice", value="number"),
+    row("x[..., -1] = 0.0", "x[...] =", index="slice", value="number"),
+    row("x[2:4] = 0.0", "x[...] =", index="slice", value="number"),
+    row("x[:] = 0.0", "x[...] =", index="slice", value="number"),
+    row("x[...] = 0", "x[...] =", index="slice", value="number"),
+    row("v[3:4] = 0.5", "x[...] =", index="slice", value="number"),
+    row("x[0, 1:] = 0.0", "x[...] =", index="slice", value="number"),
+    row("x[::2, ::2] = 1.0", "x[...] =", index="slice", value="number"),
+    row("x[mask] = 0.0", "x[...] =", index="device mask", value="number"),
+    row('x[~mask] = float("-inf")', "x[...] =", index="device mask", value="number"),
+    row("x[x < 0] = 0", "x[...] =", index="device mask", value="number"),
+    row("x[torch.isnan(x)] = 0.0", "x[...] =", index="device mask", value="number"),
+    row("x[rows] = 0.0", "x[...] =", index="device mask", value="number"),
+    row("flags[rows] = True", "x[...] =", index="device mask", value="number"),
+    row("x[rows, :] = 0.0", "x[...] =", index="device mask", value="number"),
+    row("x[:, rows] = 0.0", "x[...] =", index="device mask beside slices", value="number"),
+    row("cube[:, 0, octet] = 0.0", "x[...] =", index="device mask beside integers", value="number"),
+    row("cube[:, 0, idx] = 0.0", "x[...] =", index="device integers", value="number"),
+    row("cube[octet, 1:3] = 0.0", "x[...] =", index="device mask beside slices", value="number"),
+    row("cube[octet, octet] = 0.0", "x[...] =", index="two device masks", value="number"),
+    row("x[rows, idx[0]] = 0.0", "x[...] =", index="device scalar", value="number"),
+    row("x[rows, 0] = 0.0", "x[...] =", index="device mask beside integers", value="number"),
+    row("x[idx] = 0.0", "x[...] =", index="device integers", value="number"),
+    row("v[idx] = 0.0", "x[...] =", index="device integers", value="number"),
+    row("x[idx, idx] = 1.0", "x[...] =", index="device integers", value="number"),
+    row("x[:, idx] = 0.0", "x[...] =", index="device integers", value="number"),
+    row("x[idx, 0] = 0.0", "x[...] =", index="device integers", value="number"),
+    row("flags[idx] = True", "x[...] =", index="device integers", value="number"),
+    row('x[torch.arange(64, device="cuda"), 0] = 1', "x[...] =", index="device integers", value="number"),
+    row("x[[0, 2]] = 0.0", "x[...] =", index="list", value="number"),
+    row("x[:, [0, 2]] = 0.0", "x[...] =", index="list", value="number"),
+    row("x[host_idx] = 0.0", "x[...] =", index="host integers", value="number"),
+    row("x[host_mask] = 0.0", "x[...] =", index="host mask", value="number"),
+    row("x[t] = 0.0", "x[...] =", index="device scalar", value="number"),
+    row("v[t] = 0.5", "x[...] =", index="device scalar", value="number"),
+    row("x[:t] = 0.0", "x[...] =", index="slice with a device bound", value="number"),
+    # Tensors of the device
+    row("v[3] = s", "x[...] =", index="one element", value="device"),
+    row("x[2, 3] = s", "x[...] =", index="one element", value="device"),
+    row("x[0] = v", "x[...] =", index="integer", value="device"),
+    row("x[0] = s", "x[...] =", index="integer", value="device"),
+    row("x[:, 0] = v", "x[...] =", index="slice", value="device"),
+    row("x[2:4] = y[2:4]", "x[...] =", index="slice", value="device"),
+    row("x[:] = y", "x[...] =", index="slice", value="device"),
+    row("x[...] = s", "x[...] =", index="slice", value="device"),
+    row("x[mask] = y[mask]", "x[...]", index="device mask"),
+    row("x[mask] = x[mask] * 2", "x[...]", index="device mask"),
+    row("x[mask] = s", "x[...] =", index="device mask", value="device scalar"),
+    row("x[mask] = s[None]", "x[...] =", index="device mask", value="device scalar"),
+    row("x[rows] = v", "x[...] =", index="device mask", value="device"),
+    row("x[rows] = y[0]", "x[...] =", index="device mask", value="device"),
+    row("x[rows, 0] = s", "x[...] =", index="device mask beside integers", value="device"),
+    row("x[mask] += 1.0", "x[...]", index="device mask"),
+    row("x[mask] *= 0.5", "x[...]", index="device mask"),
+    row("x[idx] = y[idx]", "x[...] =", index="device integers", value="device"),
+    row("x[idx] = v", "x[...] =", index="device integers", value="device"),
+    row("x[idx] = s", "x[...] =", index="device integers", value="device"),
+    row("x[idx, idx] = s", "x[...] =", index="device integers", value="device"),
+    row("x[:, idx] = y[:, :3]", "x[...] =", index="device integers", value="device"),
+    row("x[idx] += 1.0", "x[...] =", index="device integers", value="device"),
+    row("x[idx] *= 0.5", "x[...] =", index="device integers", value="device"),
+    row("x[idx] += y[idx]", "x[...] =", index="device integers", value="device"),
+    row("x[0] += 1.0", "x[...] =", index="integer", value="device"),
+    row("v[3] += 1.0", "x[...] =", index="one element", value="device"),
+    row("x[0, 0] += s", "x[...] =", index="one element", value="device"),
+    row("x[t] = v", "x[...] =", index="device scalar", value="device"),
+    row("x[:t] = y[:3]", "x[...] =", index="slice with a device bound", value="device"),
+    row("x[[0, 2]] = y[:2]", "x[...] =", index="list", value="device"),
+    row("x[:, [0, 2]] = y[:, :2]", "x[...] =", index="list", value="device"),
+    row("x[host_idx] = y[:3]", "x[...] =", index="host integers", value="device"),
+    row("x[host_mask] = s", "x[...] =", index="host mask", value="device scalar"),
+    # Values of the host
+    row("x[0] = host_row", "x[...] =", index="integer", value="host"),
+    row("x[:, 0] = host_row", "x[...] =", index="slice", value="host"),
+    row("x[0] = pinned_row", "x[...] =", index="integer", value="pinned"),
+    row("v[3] = host_scalar", "x[...] =", index="one element", value="host scalar"),
+    row("x[0] = host_scalar", "x[...] =", index="integer", value="host scalar"),
+    row("x[mask] = host_scalar", "x[...] =", index="device mask", value="host scalar"),
+    row("x[idx] = host_scalar", "x[...] =", index="device integers", value="host scalar"),
+    row("v[:2] = [1.0, 2.0]", "x[...] =", index="slice", value="list", raises=True),
+    row("x[0] = torch.tensor([0.5] * 64)", "x[...] =", index="integer", value="host"),
+    row("x[idx] = torch.zeros(3, 64)", "x[...] =", index="device integers", value="host", raises=True),
+    # The same by functions
+    row("x.index_put_((idx,), v)", ".index_put_", indices="device integers", values="device"),
+    row("x.index_put_((idx,), s)", ".index_put_", indices="device integers", values="device"),
+    row("x.index_put_((idx,), host_scalar)", ".index_put_", indices="device integers", values="host scalar"),
+    row("x.index_put_((idx,), v, accumulate=True)", ".index_put_", indices="device integers", values="device"),
+    row("x.index_put_((mask,), s)", ".index_put_", indices="device mask", values="device scalar"),
+    row("x.index_put_((rows,), v)", ".index_put_", indices="device mask", values="device"),
+    row("x.index_put_((mask,), host_scalar)", ".index_put_", indices="device mask", values="host scalar"),
+    row("x.index_put_((host_idx,), v)", ".index_put_", indices="host integers", values="device"),
+    row("torch.index_put(x, (idx,), v)", "torch.index_put", indices="device integers", values="device"),
+    row("x.index_fill_(0, idx, 0.0)", ".index_fill_", value="number"),
+    row("x.index_fill_(0, idx, s)", ".index_fill_", value="device"),
+    row("x.index_fill(0, idx, 0.0)", ".index_fill", value="number"),
+    row("torch.index_fill(x, 0, idx, 0.0)", "torch.index_fill", value="number"),
+    row("x.index_copy_(0, idx, y[:3])", ".index_copy_"),
+    row("x.index_add_(0, idx, y[:3])", ".index_add_"),
+    row("x.index_add(0, idx, y[:3], alpha=2)", ".index_add", alpha="number"),
+    row('x.index_reduce_(0, idx, y[:3], "amax")', ".index_reduce_"),
+    row("x.scatter_(0, idx[None], 1.0)", ".scatter_", value="number"),
+    row("x.scatter_(1, idx[:, None], y)", ".scatter_", value="device"),
+    row("x.scatter(1, idx[:, None], 1.0)", ".scatter", value="number"),
+    row("torch.scatter(x, 1, idx[:, None], y)", "torch.scatter", value="device"),
+    row("x.scatter_(1, idx[:, None], s)", raises=True),
+    row("x.scatter_add_(1, idx[:, None], y)", ".scatter_add_"),
+    row('x.scatter_reduce_(1, idx[:, None], y, "mean")', ".scatter_reduce_"),
+    row("x.masked_fill_(mask, 0.0)", ".masked_fill_", value="number"),
+    row('x.masked_fill(mask, float("-inf"))', ".masked_fill", value="number"),
+    row("torch.masked_fill(x, mask, 0.0)", "torch.masked_fill", value="number"),
+    row("x.masked_fill(mask, s)", ".masked_fill", value="device"),
+    row("x.masked_fill_(mask, s)", ".masked_fill_", value="device"),
+    row("x.masked_fill(mask, host_scalar)", ".masked_fill", value="host scalar"),
+    row("x.masked_fill(host_mask, 0.0)", ".masked_fill", mask="host", value="number", raises=True),
+    row("x.masked_scatter_(mask, y)", ".masked_scatter_"),
+    row("x.masked_scatter(mask, y)", ".masked_scatter"),
+    row("x.put_(idx, v[:3])", ".put_"),
+    row("x.fill_diagonal_(0.0)", ".fill_diagonal_"),
+    row("x.fill_(0.0)", ".fill_", value="number"),
+    row("x.fill_(s)", ".fill_", value="device"),
+    row("x.fill_(host_scalar)", ".fill_", value="host scalar"),
+    row("x.zero_()", ".zero_"),
+    row("torch.where(mask, x, y)", "torch.where", input="given", other="device"),
+    row("torch.where(mask, x, 0.0)", "torch.where", input="given", other="number"),
+    row("torch.where(mask, 1.0, 0.0)", "torch.where", input="given", other="number"),
+    row("torch.where(mask, x, s)", "torch.where", input="given", other="device"),
+    row("torch.where(mask, x, host_scalar)", "torch.where", input="given", other="host scalar"),
+    row("x.where(mask, y)", ".where"),
+    row("torch.select_scatter(x, v, 0, 1)", "torch.select_scatter"),
+    row("torch.slice_scatter(x, y[:2], 0, 0, 2)", "torch.slice_scatter"),
+)
