@@ -110,8 +110,6 @@ class _Trip:
                     found = True
                 else:
                     self.other_data = True
-            elif operand.kind is Kind.UNKNOWN and call is None:
-                self.other_data = True
         return found
 
 

@@ -12,16 +12,13 @@ from torchlint.findings import Confidence, Impact
 from torchlint.knowledge import names as known
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
+from torchlint.rules.pipeline._order import Order, Orders
 from torchlint.rules.pipeline._transfers import transfer_of
-from torchlint.semantics import contexts, sites
-from torchlint.semantics.functions import EffectKind, FunctionInfo
+from torchlint.semantics import sites
+from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
-_WAITS: Final = frozenset((EffectKind.WAIT,))
-# Methods of what else may wait: events and streams of unknown kind, threads, queues, process groups.
-_WAITING_METHODS: Final = frozenset("synchronize wait barrier join result query wait_for_everyone".split())
 # Methods that look at the tensor's description, or move it on in the order of the stream, not at its data.
 _NOT_READING: Final = frozenset(
     """size dim stride numel nelement element_size data_ptr is_pinned is_contiguous storage_offset untyped_storage
@@ -89,7 +86,7 @@ class _Reads:
         # What stands for the tensor of a copy: the call that made it, or the view or name of it.
         self.aliases: dict[cst.CSTNode, cst.Call] = {}
         self.buffers: dict[cst.CSTNode, list[cst.Call]] = {}
-        self.orders: dict[FunctionInfo, dict[cst.CSTNode, int]] = {}
+        self.orders = Orders(model)
         for site in model.sites.calls:
             if site.node in copies:
                 if site.method == "copy_" and site.receiver is not None:
@@ -174,68 +171,32 @@ class _Reads:
 
     # Order
 
-    def order_of(self, function: FunctionInfo) -> dict[cst.CSTNode, int]:
-        """The nodes of a function by when they are done: arguments before their call."""
-        order = self.orders.get(function)
-        if order is None:
-            order = self.orders[function] = {}
-            todo: list[tuple[cst.CSTNode, bool]] = [(function.node, False)]
-            while todo:
-                node, done = todo.pop()
-                if done:
-                    order[node] = len(order)
-                elif node is function.node or not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-                    todo.append((node, True))
-                    todo += [(child, False) for child in reversed(list(children(node)))]
-        return order
-
     def is_before(self, first: cst.CSTNode, second: cst.CSTNode, function: FunctionInfo) -> bool:
-        order = self.order_of(function)
-        return first in order and second in order and order[first] < order[second]
+        order = self.orders.of(function)
+        return first in order and second in order and order.at(first) < order.at(second)
 
     def races(self, start: cst.Call, reader: cst.CSTNode, function: FunctionInfo) -> bool:
         """Whether the host comes from the copy to the read without a wait, in one way that the file shows."""
-        order = self.order_of(function)
+        order = self.orders.of(function)
+        read = order.at(reader)
         if start in order:
-            return order[start] < order[reader] and not self.waits(function, order[start], order[reader])
-        begun = [order[site] for site in self.calls_reaching(function, start) if order[site] < order[reader]]
+            return order.at(start) < read and not order.waits(order.at(start), read)
+        begun = [at for at in self.calls_reaching(order, start) if at < read]
         if begun:
-            return not self.waits(function, max(begun), order[reader]) and self.returns_unwaited(start)
-        if self.waits(function, -1, order[reader]):
+            within = self.orders.holding(start)
+            return not order.waits(max(begun), read) and within is not None and not within.waits(within.at(start), within.end)
+        if order.waits(-1, read):
             return False
-        return any(
-            caller.node in (above := self.order_of(owner))
-            and start in above
-            and above[start] < above[caller.node]
-            and not self.waits(owner, above[start], above[caller.node])
-            for caller in function.callers
-            for owner in (self.model.function_of(caller.context),)
-        )
-
-    def calls_reaching(self, function: FunctionInfo, start: cst.Call) -> Iterator[cst.CSTNode]:
-        """The calls in a function of a function of this file that begins the copy."""
-        order = self.order_of(function)
-        for effect in function.effects:
-            if effect.callee is not None and effect.node in order and start in self.order_of(effect.callee):
-                yield effect.node
-
-    def returns_unwaited(self, start: cst.Call) -> bool:
-        """Whether the function that begins the copy ends without a wait for it."""
-        for function, order in self.orders.items():
-            if start in order:
-                return not self.waits(function, order[start], len(order))
+        for caller in function.callers:
+            above = self.orders.of(self.model.function_of(caller.context))
+            if caller.node in above and start in above:
+                begin, call = above.at(start), above.at(caller.node)
+                if begin < call and not above.waits(begin, call):
+                    return True
         return False
 
-    def waits(self, function: FunctionInfo, after: int, before: int) -> bool:
-        """Whether something between two points of a function makes the host wait."""
-        order = self.order_of(function)
-        for effect in function.effects:
-            waits = effect.kind is EffectKind.WAIT or (
-                effect.callee is not None and contexts.does(effect.callee, _WAITS)
-            )
-            if waits and after < order.get(effect.node, -1) < before:
-                return True
-        return any(
-            site.method in _WAITING_METHODS and after < order.get(site.node, -1) < before
-            for site in self.model.sites.calls
-        )
+    def calls_reaching(self, order: Order, start: cst.Call) -> Iterator[int]:
+        """When a function calls a function of this file that begins the copy."""
+        for effect in order.function.effects:
+            if effect.callee is not None and effect.node in order and start in self.orders.of(effect.callee):
+                yield order.at(effect.node)

@@ -1,0 +1,177 @@
+"""TL512: a tensor made on one stream is used on another, and nothing orders the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.pipeline._order import Order, Orders
+from torchlint.rules.pipeline._transfers import transfer_of
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.values import DEVICE, HOST, Kind, Value
+
+# Methods and functions that do not use the data on the device.
+_NOT_USING: Final = frozenset(
+    "record_stream size dim numel stride data_ptr append add put extend insert is_pinned wait_stream wait_event".split()
+)
+_ORDERING: Final = frozenset("wait_stream wait_event".split())
+_CURRENT: Final = frozenset("torch.cuda.current_stream torch.cuda.default_stream torch.accelerator.current_stream".split())
+
+
+class CrossStreamUse(Rule):
+    code = "TL512"
+    name = "cross-stream-use"
+    bottleneck = "pipeline"
+    summary = "A tensor is used on another stream than it was made on, and nothing orders the two"
+    words = ("stream",)
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        orders = Orders(model)
+        for entered in model.sites.withs:
+            stream = _side_stream(entered, model)
+            if stream is None or "graph capture" in entered.context.flags:
+                continue
+            function = model.function_of(entered.context)
+            region = _Region(model, entered, stream, function, orders.of(function))
+            yield from region.unordered_use()
+            yield from region.early_release()
+
+
+def _side_stream(entered: sites.With, model: Model) -> str | None:
+    """The stream that a `with` selects, as written; None where it is the current one anyway."""
+    if "stream" not in entered.context.flags or not isinstance(entered.item, cst.Call) or not entered.item.args:
+        return None
+    chosen = entered.item.args[0].value
+    if isinstance(chosen, cst.Call):
+        return None if model.resolve(chosen.func) in _CURRENT else quote(chosen)
+    value = model.value(chosen)
+    made = value.origin
+    if value.kind is Kind.NONE or (isinstance(made, cst.Call) and model.resolve(made.func) in _CURRENT):
+        return None
+    return dotted(chosen) or quote(chosen)
+
+
+class _Region:
+    """The body of `with torch.cuda.stream(side)`, and what goes in and comes out."""
+
+    def __init__(self, model: Model, entered: sites.With, stream: str, function: FunctionInfo, order: Order) -> None:
+        self.model = model
+        self.entered = entered
+        self.stream = stream
+        self.order = order
+        self.end = order.at(entered.node)
+        self.calls = [site for site in model.sites.calls if model.function_of(site.context) is function and site.node in order]
+
+    def inside(self, context: Context) -> bool:
+        return context.inside(self.entered.context)
+
+    def on_same_stream(self, context: Context) -> bool:
+        """Whether code stands under a `with` of the same stream."""
+        return any(
+            other.context is link and _side_stream(other, self.model) == self.stream
+            for link in context.chain()
+            if link.scope is Scope.WITH
+            for other in self.model.sites.withs
+        )
+
+    def is_ordered(self, after: int, before: int) -> bool:
+        """Whether something between two points orders the streams, or makes the host wait for them."""
+        if self.order.waits(after, before):
+            return True
+        return any(
+            after < self.order.at(site.node) < before
+            for site in self.calls
+            if site.method in _ORDERING or (site.target is not None and _orders(site.target, self.model))
+        )
+
+    def unordered_use(self) -> Iterator[Report]:
+        """The first use elsewhere of a tensor that was made here."""
+        made = {site.node for site in self.calls if self.inside(site.context) and _is_work(site)}
+        for site in self.calls:
+            at = self.order.at(site.node)
+            if at < self.end or self.inside(site.context) or not any(_comes_from(value, made) for value in _used(site)):
+                continue
+            if self.on_same_stream(site.context) or self.is_ordered(self.end, at):
+                return
+            yield Report(
+                site.node,
+                f"{quote(site.node)} uses a tensor that `{self.stream}` may still be making: nothing orders the two streams",
+                f"let the current stream wait first: `torch.cuda.current_stream().wait_stream({self.stream})`",
+                Confidence.LIKELY,
+                Impact.HIGH,
+                (("it is made on another stream here", self.entered.item),),
+            )
+            return
+
+    def early_release(self) -> Iterator[Report]:
+        """The first use here of a tensor that each round of a loop makes elsewhere and drops."""
+        loops = self.entered.context.enclosing_loops()
+        if not loops:
+            return
+        loop = loops[0]
+        made = {
+            site.node
+            for site in self.calls
+            if site.context.inside(loop)
+            and not self.inside(site.context)
+            and self.order.at(site.node) < self.end
+            and site.result.is_tensor
+            and site.result.device != HOST
+            and not self.on_same_stream(site.context)
+        }
+        assert loop.node is not None
+        if not made or self.is_ordered(self.end, self.order.at(loop.node)):
+            return
+        kept = {dotted(site.receiver_node) for site in self.calls if site.method == "record_stream" and site.receiver_node}
+        for site in self.calls:
+            if not self.inside(site.context):
+                continue
+            for node, value in _inputs(site):
+                if _comes_from(value, made) and dotted(node) is not None and dotted(node) not in kept:
+                    yield Report(
+                        site.node,
+                        f"{quote(site.node)} reads {quote(node)} on `{self.stream}`, but its memory is given away as soon as "
+                        "the loop drops it",
+                        f"call {quote(node)[:-1]}.record_stream({self.stream})` before it is dropped",
+                        Confidence.LIKELY,
+                        Impact.HIGH,
+                        (("the other stream is selected here", self.entered.item),),
+                    )
+                    return
+
+
+def _orders(function: FunctionInfo, model: Model) -> bool:
+    return any(site.method in _ORDERING and model.function_of(site.context) is function for site in model.sites.calls)
+
+
+def _is_work(site: sites.Call) -> bool:
+    """Whether the call queues work that makes a tensor on the device."""
+    result = site.result
+    if result.device == HOST:
+        return False
+    return result.is_tensor or (result.kind is Kind.UNKNOWN and (bool(result.device & DEVICE) or transfer_of(site) is not None))
+
+
+def _comes_from(value: Value, made: set[cst.Call]) -> bool:
+    return any(origin in made for origin in value.origins)
+
+
+def _inputs(site: sites.Call) -> Iterator[tuple[cst.BaseExpression, Value]]:
+    if site.receiver is not None and site.receiver_node is not None:
+        yield site.receiver_node, site.receiver
+    for argument in site.arguments:
+        yield argument.node, argument.value
+
+
+def _used(site: sites.Call) -> Iterator[Value]:
+    if site.method not in _NOT_USING:
+        for _, value in _inputs(site):
+            yield value
