@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torchlint.engine.job import Job
 from torchlint.engine.lint import lint_bytes
 from torchlint.engine.settings import Settings
+from torchlint.fixes.run import fix_source
+from torchlint.source.text import SourceFile
 
 
 def lint(source: str, *codes: str) -> set[tuple[int, str]]:
@@ -13,3 +16,11 @@ def lint(source: str, *codes: str) -> set[tuple[int, str]]:
     result = lint_bytes(source.encode(), "page.py", Settings(root=Path(), rules=frozenset(codes)))
     assert result.errors == ()
     return {(finding.start.row, finding.code) for finding in result.findings}
+
+
+def repair(source: str, *codes: str) -> str:
+    """`source` after all fixes, safe and unsafe, that the rules `codes` offer."""
+    settings = Settings(root=Path(), rules=frozenset(codes), fixable=frozenset(codes), unsafe_fixes=True)
+    change = fix_source(SourceFile.from_bytes(source.encode(), "page.py"), Job(Path("page.py"), "page.py", settings))
+    assert change.result.errors == ()
+    return change.after.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import math
@@ -13,13 +14,15 @@ from typing import Any
 
 import pytest
 
-from tests.linting import lint
+from tests.linting import lint, repair
 from torchlint.engine.selection import META_RULES, catalogue
 from torchlint.rules import pages
 from torchlint.rules.pages import Block, Page
 
 # The rules that look at code; those of the engine itself look at comments and bytes, beside the findings of others.
 RULES = {rule.code for rule in catalogue()} - {rule.code for rule in META_RULES}
+FIXABLE = {rule.code for rule in catalogue() if rule.fix != "none"} & RULES
+ALWAYS_FIXED = {rule.code for rule in catalogue() if rule.fix == "always"}
 DEFAULT = {rule.code for rule in catalogue() if rule.default}
 PAGES: tuple[Page, ...] = tuple(pages.load(code) for code in pages.codes())
 
@@ -118,6 +121,16 @@ def test_no_other_default_rule_fires(page: Page) -> None:
     for block in linted(page):
         wanted = {(row, code) for row, code in marks(block.source) if code in chosen}
         assert lint(block.source, *chosen) == wanted, f"the {block.kind} block at line {block.row}"
+
+
+@each_page(lambda page: page.code in FIXABLE)
+def test_the_fixes_turn_bad_into_good(page: Page) -> None:
+    bad, good = (page.of_kind(kind)[0].source for kind in ("bad", "good"))
+    repaired = repair(bad, *DEFAULT, page.code)
+    if repaired == bad and page.code not in ALWAYS_FIXED:
+        pytest.skip("what the example needs is only shown")
+    # Comments and layout are the writer's: `bad` carries marks, `good` may carry an explanation.
+    assert ast.unparse(ast.parse(repaired)) == ast.unparse(ast.parse(good))
 
 
 @each_page(has_rule)
