@@ -9,7 +9,18 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.names import children, dotted, within
 
 _EMPTY = cst.Module([])
-_LEAVES = (cst.Break, cst.Return, cst.Yield, cst.Await, cst.While, cst.Try, cst.TryStar, cst.Match, cst.FunctionDef, cst.ClassDef)
+_LEAVES = (
+    cst.Break,
+    cst.Return,
+    cst.Yield,
+    cst.Await,
+    cst.While,
+    cst.Try,
+    cst.TryStar,
+    cst.Match,
+    cst.FunctionDef,
+    cst.ClassDef,
+)
 # Sums and products over the rounds do not depend on their order.
 _REDUCES = (cst.Add, cst.Subtract, cst.Multiply, cst.BitAnd, cst.BitOr)
 _REDUCES_IN_PLACE = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.BitAndAssign, cst.BitOrAssign)
@@ -30,6 +41,7 @@ class Rounds:
         self._written: set[str] = set()
         self._carried: set[str] = set()
         self._defined: dict[str, list[cst.BaseExpression]] = {}
+        self._counted: set[str] = set()  # by a loop inside, or up from round to round
         self._nodes = list(within(body))
         for node in self._nodes:
             self._note_writes(node)
@@ -53,6 +65,8 @@ class Rounds:
             targets, value = [node.target], node.value
         elif isinstance(node, cst.For):
             targets, value = [node.target], node.iter
+        if isinstance(node, (cst.AugAssign, cst.For)):
+            self._counted |= _stored_names(node.target)
         for target in targets:
             for name in _stored_names(target):
                 self._written.add(name)
@@ -123,7 +137,9 @@ class Rounds:
 
     def _reduces(self, name: str) -> bool:
         """Whether each statement that names it adds to it, and nothing else reads it."""
-        mentions = sum(1 for node in self._nodes if isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name)
+        mentions = sum(
+            1 for node in self._nodes if isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name
+        )
         counted = 0
         for node in self._nodes:
             if isinstance(node, cst.AugAssign) and dotted(node.target) == name:
@@ -158,7 +174,11 @@ class Rounds:
                 places = [target.target for target in node.targets]
             elif isinstance(node, cst.AugAssign):
                 places = [node.target]
-            elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value.endswith("_"):
+            elif (
+                isinstance(node, cst.Call)
+                and isinstance(node.func, cst.Attribute)
+                and node.func.attr.value.endswith("_")
+            ):
                 places = [node.func.value]
             for place in places:
                 if isinstance(place, cst.Subscript) and (name := dotted(place.value)) is not None:
@@ -172,7 +192,10 @@ class Rounds:
                     return False
                 targets.add(node.value)
         return not any(
-            node not in targets and isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) in stored and not self._asks_shape(node)
+            node not in targets
+            and isinstance(node, (cst.Name, cst.Attribute))
+            and dotted(node) in stored
+            and not self._asks_shape(node)
             for node in self._nodes
         )
 
@@ -183,18 +206,17 @@ class Rounds:
         )  # fmt: skip
 
     def _is_ragged(self, node: cst.CSTNode) -> bool:
-        """A slice whose bound is the position, or a length that is looked up under it: rounds of unequal work."""
+        """A slice whose bound is the position, a length that is looked up under it, or counted: rounds of unequal work."""
         if not isinstance(node, cst.Slice):
             return False
         for bound in (node.lower, node.upper):
             if bound is None:
                 continue
-            if _reads(bound) & self._targets:
+            names = _reads(bound)
+            if names & (self._targets | self._counted):
                 return True
-            looked_up = [bound, *(value for name in _reads(bound) for value in self._defined.get(name, ()))]
-            for expression in looked_up:
-                if any(isinstance(inner, cst.Subscript) and _reads(inner) & self._targets for inner in within([expression])):
-                    return True
+            if any(_reads(value) & self._targets for name in names for value in self._defined.get(name, ())):
+                return True
         return False
 
 

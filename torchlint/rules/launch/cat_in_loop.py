@@ -13,6 +13,7 @@ from torchlint.rules.base import Report, Rule
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted, within
 
 _SHORT: Final = 4  # rounds
 
@@ -22,7 +23,9 @@ class CatInLoop(Rule):
     name = "cat-in-loop"
     bottleneck = "launch"
     summary = "A tensor grows by `torch.cat` with itself on every round of a loop"
-    calls = tuple(f"torch.{name}" for name in "cat concat concatenate stack hstack vstack dstack column_stack row_stack".split())
+    calls = tuple(
+        f"torch.{name}" for name in "cat concat concatenate stack hstack vstack dstack column_stack row_stack".split()
+    )
     words = tuple(name.removeprefix("torch.") for name in calls)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -40,6 +43,8 @@ class CatInLoop(Rule):
         kind = contexts.iterates(loop)
         if kind is Iterates.LAYERS:
             confidence = Confidence.POSSIBLE  # a dense block: the next layer reads what has grown
+        if _doubles(site, grown):
+            confidence = Confidence.POSSIBLE  # pieces of itself: it doubles, or a layer reads all of it
         hot = model.hot(site.context)
         yield Report(
             site.node,
@@ -60,6 +65,16 @@ def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
         if site.node in model.value(element.value).origins:
             return element.value
     return None
+
+
+def _doubles(site: sites.Call, grown: cst.BaseExpression) -> bool:
+    """Whether another part is made of the very tensor that grows."""
+    name = dotted(grown)
+    parts = site.arguments[0].node
+    if name is None or not isinstance(parts, (cst.List, cst.Tuple)):
+        return False
+    others = [element.value for element in parts.elements if element.value is not grown]
+    return any(isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name for node in within([*others]))
 
 
 def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] | None:

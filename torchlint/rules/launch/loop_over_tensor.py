@@ -24,10 +24,10 @@ from torchlint.semantics.values import Kind, Value
 _SHORT: Final = 4  # rounds
 _LARGE: Final = 64
 _NOT_ROUNDS: Final = frozenset({Iterates.EPOCHS, Iterates.PARAMETERS, Iterates.LAYERS, Iterates.GROUPS})
-# Tensor operations that launch nothing: they only look at a tensor in another way, or make a number of it.
+# Tensor operations that compute nothing: they look at a tensor in another way, convert it, or read a number of it.
 _VIEWS: Final = frozenset(
     """view reshape permute transpose t squeeze unsqueeze expand expand_as select narrow detach flatten unflatten size dim
-    numel item tolist movedim swapaxes""".split()
+    numel item tolist movedim swapaxes to float half bfloat16 double int long type type_as contiguous clone cuda cpu""".split()
 )
 # Modules that do the same to each slice, whatever stands in front of the last dimensions.
 _BATCHED: Final = frozenset(
@@ -81,7 +81,11 @@ class LoopOverTensor(Rule):
         assert facts is not None
         if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= _SHORT):
             return None
-        if contexts.in_test(site.context) or contexts.in_worker(site.context) or contexts.iterates(site.context) in _NOT_ROUNDS:
+        if (
+            contexts.in_test(site.context)
+            or contexts.in_worker(site.context)
+            or contexts.iterates(site.context) in _NOT_ROUNDS
+        ):
             return None
         body = body_of(site)
         targets = bound_names(site.target)
@@ -94,6 +98,8 @@ class LoopOverTensor(Rule):
         work = _work(model, body, frozenset())
         if work is None or not _launches(model, body, rounds.varying):
             return None
+        if any(_looks_up(model, node, targets) for node in within(body)):
+            work = min(work, Confidence.POSSIBLE)  # a setting for each round: sizes may differ
         return min(walked, work)
 
 
@@ -117,7 +123,9 @@ def _walks(site: sites.Loop, model: Model, body: list[cst.CSTNode], targets: set
     if iterable.kind is Kind.TENSOR:
         if iterable.on_host:
             return None
-        return Confidence.LIKELY if iterable.conf is Confidence.POSSIBLE and _computed_with(site, model) else iterable.conf
+        return (
+            Confidence.LIKELY if iterable.conf is Confidence.POSSIBLE and _computed_with(site, model) else iterable.conf
+        )
     if iterable.kind is not Kind.CONTAINER or _steps_in_blocks(site):
         return None
     confidence: Confidence | None = None
@@ -151,7 +159,12 @@ def _comes_from_unbind(site: sites.Loop, model: Model) -> bool:
 def _steps_in_blocks(site: sites.Loop) -> bool:
     """`range(0, n, size)`: blocks of rows, which is what the advice says."""
     node = site.iterable_node
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range" and len(node.args) == 3
+    return (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Name)
+        and node.func.value == "range"
+        and len(node.args) == 3
+    )
 
 
 def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence | None:
@@ -159,22 +172,53 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
     if isinstance(node, cst.Subscript):
         base = model.value(node.value)
         indices = [part.slice.value for part in node.slice if isinstance(part.slice, cst.Index)]
-        if base.kind not in (Kind.TENSOR, Kind.BATCH) or base.on_host or not any(_names(index) & targets for index in indices):
+        if (
+            base.kind not in (Kind.TENSOR, Kind.BATCH)
+            or base.on_host
+            or not any(_names(index) & targets for index in indices)
+        ):
             return None
         if len(node.slice) > 1 and not model.uses_numpy:
             return Confidence.LIKELY  # only a tensor takes several positions
         return base.conf if base.kind is Kind.TENSOR else Confidence.POSSIBLE
-    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1 and isinstance(node.comparisons[0].operator, cst.Equal):
-        for tensor, position in ((node.left, node.comparisons[0].comparator), (node.comparisons[0].comparator, node.left)):
+    if (
+        isinstance(node, cst.Comparison)
+        and len(node.comparisons) == 1
+        and isinstance(node.comparisons[0].operator, cst.Equal)
+    ):
+        for tensor, position in (
+            (node.left, node.comparisons[0].comparator),
+            (node.comparisons[0].comparator, node.left),
+        ):
             value = model.value(tensor)
-            if isinstance(position, cst.Name) and position.value in targets and value.kind is Kind.TENSOR and not value.on_host:
+            if (
+                isinstance(position, cst.Name)
+                and position.value in targets
+                and value.kind is Kind.TENSOR
+                and not value.on_host
+            ):
                 return value.conf if _decides(model, node) else max(value.conf, Confidence.LIKELY)
     if isinstance(node, cst.Call):
         site = model.call(node)
-        if site is not None and site.method == "select" and site.receiver is not None and site.receiver.kind is Kind.TENSOR:
+        if (
+            site is not None
+            and site.method == "select"
+            and site.receiver is not None
+            and site.receiver.kind is Kind.TENSOR
+        ):
             if any(_names(argument.node) & targets for argument in site.arguments):
                 return site.receiver.conf
     return None
+
+
+def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
+    """Whether a node takes an entry of something that is no tensor, at the loop's position."""
+    if not isinstance(node, cst.Subscript):
+        return False
+    kind = model.value(node.value).kind
+    if kind not in (Kind.CONTAINER, Kind.MODULE) and not (kind is Kind.UNKNOWN and isinstance(node.value, cst.Attribute)):
+        return False
+    return any(isinstance(part.slice, cst.Index) and _names(part.slice.value) & targets for part in node.slice)
 
 
 def _computed_with(site: sites.Loop, model: Model) -> bool:
@@ -190,7 +234,9 @@ def _computed_with(site: sites.Loop, model: Model) -> bool:
 def _decides(model: Model, comparison: cst.Comparison) -> bool:
     """Whether Python asks for the truth of a comparison: then numbers may be compared."""
     around = model.parent(comparison)
-    return isinstance(around, (cst.If, cst.While, cst.IfExp, cst.Assert, cst.BooleanOperation, cst.UnaryOperation, cst.CompIf))
+    return isinstance(
+        around, (cst.If, cst.While, cst.IfExp, cst.Assert, cst.BooleanOperation, cst.UnaryOperation, cst.CompIf)
+    )
 
 
 def _names(node: cst.CSTNode) -> set[str]:
@@ -200,9 +246,18 @@ def _names(node: cst.CSTNode) -> set[str]:
 def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
     """Whether an operation on what differs from round to round puts work on the device."""
     for node in within(body):
-        if isinstance(node, (cst.BinaryOperation, cst.Comparison)) and model.value(node).is_tensor and _names(node) & varying:
+        if (
+            isinstance(node, (cst.BinaryOperation, cst.Comparison))
+            and model.value(node).is_tensor
+            and _names(node) & varying
+        ):
             return True
-        if isinstance(node, cst.AugAssign) and _names(node.value) & varying and node in model.augmented and model.augmented[node].is_tensor:
+        if (
+            isinstance(node, cst.AugAssign)
+            and _names(node.value) & varying
+            and node in model.augmented
+            and model.augmented[node].is_tensor
+        ):
             return True
         if not isinstance(node, cst.Call):
             continue
@@ -240,19 +295,41 @@ def _batchable(model: Model, site: sites.Call, seen: frozenset[int]) -> Confiden
     namespace, _, last = callee.rpartition(".")
     if namespace.startswith(("torch.distributed", "torch.nn.utils.rnn", "torch.utils")) or site.method in _TRAINS:
         return None
-    if namespace in ("torch", "torch.nn.functional", "torch.Tensor", "torch.linalg", "torch.special", "torch.fft", "torch.Size"):
+    if namespace in (
+        "torch",
+        "torch.nn.functional",
+        "torch.Tensor",
+        "torch.linalg",
+        "torch.special",
+        "torch.fft",
+        "torch.Size",
+    ):
         return None if last in _COPIES_TO_HOST else Confidence.SURE
     if not namespace and callee:
-        return Confidence.SURE if callee in _HARMLESS_BUILTINS else None if callee in known.BUILTINS else Confidence.POSSIBLE
+        return (
+            Confidence.SURE
+            if callee in _HARMLESS_BUILTINS
+            else None
+            if callee in known.BUILTINS
+            else Confidence.POSSIBLE
+        )
     if namespace == "math":
         return Confidence.SURE
-    if callee.split(".", 1)[0] in known.HOST_LIBRARIES or namespace.startswith(("numpy", "str")) or namespace == "torch":
+    if (
+        callee.split(".", 1)[0] in known.HOST_LIBRARIES
+        or namespace.startswith(("numpy", "str"))
+        or namespace == "torch"
+    ):
         return None
     if site.method is not None and site.receiver is not None and site.receiver.kind is Kind.UNKNOWN:
         method = site.method
         if method in _COPIES_TO_HOST:
             return None
-        if method in known.TENSOR_ONLY_METHODS or method in known.REDUCTIONS or method in ("item", "size", "to", "append"):
+        if (
+            method in known.TENSOR_ONLY_METHODS
+            or method in known.REDUCTIONS
+            or method in ("item", "size", "to", "append")
+        ):
             return Confidence.SURE
     return Confidence.POSSIBLE
 

@@ -109,9 +109,11 @@ def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> 
                     return call.node
             continue
         name = (call.callee or call.method or "").rpartition(".")[2].rstrip("_")
-        if name not in _ARITHMETIC or (call.callee or "").startswith(("torch.nn.init.", "numpy.", "math.", "list.", "dict.", "str.")):
+        if name not in _ARITHMETIC or (call.callee or "").startswith(
+            ("torch.nn.init.", "numpy.", "math.", "list.", "dict.", "str.")
+        ):
             continue
-        if call.receiver is not None and call.receiver.is_tensor or any(a.value.is_tensor for a in call.arguments):
+        if (call.receiver is not None and call.receiver.is_tensor) or any(a.value.is_tensor for a in call.arguments):
             return call.node
     return None
 

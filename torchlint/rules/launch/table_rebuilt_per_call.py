@@ -39,8 +39,12 @@ class TableRebuiltPerCall(Rule):
         made = operation(model, site.node)
         if made is None:
             return
-        whole = made.name in _OUTER or (made.name == "einsum" and len(made.operands) == 2) or made.name in ("tril", "triu")
-        if whole and all(_is_constant(model, operand) for operand in made.operands[:2] if model.value(operand).is_tensor):
+        whole = (
+            made.name in _OUTER or (made.name == "einsum" and len(made.operands) == 2) or made.name in ("tril", "triu")
+        )
+        if whole and all(
+            _is_constant(model, operand) for operand in made.operands[:2] if model.value(operand).is_tensor
+        ):
             yield from self._report(site.node, site.context, model)
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
@@ -76,20 +80,27 @@ def _operands(model: Model, node: cst.CSTNode) -> tuple[cst.BaseExpression, ...]
 def _in_module(context: Context) -> bool:
     """Whether it runs as a part of a module's forward, whose instance could keep the table."""
     owner = context.owner
-    return owner is not None and (owner.role is Role.FORWARD or (owner.cls is not None and "forward" in owner.cls.methods) or bool(owner.callers))
+    return owner is not None and (
+        owner.role is Role.FORWARD or (owner.cls is not None and "forward" in owner.cls.methods) or bool(owner.callers)
+    )
 
 
 def _is_column(model: Model, expression: cst.BaseExpression) -> bool:
     """Whether the last step that made it is a new dimension."""
     for origin in made_by(model, expression):
         made = operation(model, origin)
-        if made is not None and (made.name == "unsqueeze" or (isinstance(made.node, cst.Subscript) and _adds_dimension(made.node))):
+        if made is not None and (
+            made.name == "unsqueeze" or (isinstance(made.node, cst.Subscript) and _adds_dimension(made.node))
+        ):
             return True
     return False
 
 
 def _adds_dimension(node: cst.Subscript) -> bool:
-    return any(isinstance(p.slice, cst.Index) and isinstance(p.slice.value, cst.Name) and p.slice.value.value == "None" for p in node.slice)
+    return any(
+        isinstance(p.slice, cst.Index) and isinstance(p.slice.value, cst.Name) and p.slice.value.value == "None"
+        for p in node.slice
+    )
 
 
 def _is_constant(model: Model, expression: cst.BaseExpression, depth: int = 0) -> bool:
@@ -126,8 +137,12 @@ def _is_buffer(model: Model, expression: cst.BaseExpression, value: Value) -> bo
     if not isinstance(expression, cst.Attribute) or value.qual == "torch.nn.Parameter" or not value.origins:
         return False
     owner = model.value(expression.value)
-    return owner.kind is Kind.MODULE and owner.cls is not None and not any(
-        stored.qual == "torch.nn.Parameter" for stored in owner.cls.stores.get(expression.attr.value, {}).values()
+    return (
+        owner.kind is Kind.MODULE
+        and owner.cls is not None
+        and not any(
+            stored.qual == "torch.nn.Parameter" for stored in owner.cls.stores.get(expression.attr.value, {}).values()
+        )
     )
 
 
@@ -139,6 +154,8 @@ def _from_factory(model: Model, expression: cst.BaseExpression, depth: int) -> b
         made = operation(model, origin)
         if made is not None and made.name in _FACTORIES and not (isinstance(expression, cst.Attribute)):
             return True
-        if made is not None and any(_from_factory(model, operand, depth + 1) for operand in made.operands if operand is not expression):
+        if made is not None and any(
+            _from_factory(model, operand, depth + 1) for operand in made.operands if operand is not expression
+        ):
             return True
     return False

@@ -20,7 +20,9 @@ from torchlint.semantics.names import within
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
-_TYPED: Final = tuple(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split()) + ("torch.Tensor",)
+_TYPED: Final = tuple(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split()) + (
+    "torch.Tensor",
+)
 _ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum where lerp".split())
 _MOVES: Final = (".to", ".cuda", ".to_device")
 
@@ -88,7 +90,9 @@ def _is_number(data: sites.Argument) -> bool:
     """Whether it is a Python number, or arithmetic that gives one: a tensor is not made of a tensor."""
     if data.value.kind is Kind.NUMBER:
         return True
-    unsure = data.value.kind is Kind.UNKNOWN or (data.value.kind is Kind.TENSOR and data.value.conf is Confidence.POSSIBLE)
+    unsure = data.value.kind is Kind.UNKNOWN or (
+        data.value.kind is Kind.TENSOR and data.value.conf is Confidence.POSSIBLE
+    )
     return unsure and isinstance(data.node, (cst.BinaryOperation, cst.UnaryOperation))
 
 
@@ -103,7 +107,9 @@ def _is_python_data(data: sites.Argument) -> bool:
 def _is_numbers(value: Value) -> bool:
     if value.kind is not Kind.CONTAINER or value.qual not in ("list", "tuple"):
         return False
-    held = [item for key, item in (value.items or {}).items() if isinstance(key, int)] or ([value.elem] if value.elem is not None else [])
+    held = [item for key, item in (value.items or {}).items() if isinstance(key, int)] or (
+        [value.elem] if value.elem is not None else []
+    )
     return all(item.kind in (Kind.NUMBER, Kind.UNKNOWN) or _is_numbers(item) for item in held)
 
 

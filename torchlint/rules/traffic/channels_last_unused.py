@@ -34,7 +34,11 @@ class ChannelsLastUnused(Rule):
         network = site.receiver
         if network is None or network.kind is not Kind.MODULE or contexts.in_test(site.context) or not _moves(site):
             return
-        if not _convolves(network, 0, set()) or not (_is_half(site) or _autocasts(model)) or _knows_channels_last(model):
+        if (
+            not _convolves(network, 0, set())
+            or not (_is_half(site) or _autocasts(model))
+            or _knows_channels_last(model)
+        ):
             return
         yield Report(
             site.node,
@@ -49,8 +53,10 @@ class ChannelsLastUnused(Rule):
 def _moves(site: sites.Call) -> bool:
     """Whether the call may bring the network to a device: `.to(dtype)` alone does not."""
     if site.method == "to":
-        return any(a.value.kind in (Kind.DEVICE, Kind.STRING, Kind.UNKNOWN) and a.value.device & ~HOST for a in site.arguments)
-    return site.method == "cuda" or site.receiver is not None and bool(site.receiver.device & DEVICE)
+        return any(
+            a.value.kind in (Kind.DEVICE, Kind.STRING, Kind.UNKNOWN) and a.value.device & ~HOST for a in site.arguments
+        )
+    return site.method == "cuda" or (site.receiver is not None and bool(site.receiver.device & DEVICE))
 
 
 def _is_half(site: sites.Call) -> bool:
@@ -73,7 +79,11 @@ def _convolves(value: Value | None, depth: int, seen: set[int]) -> bool:
     held = [value.elem, *(value.items or {}).values()]
     if value.cls is not None:
         held += [stored for stores in value.cls.stores.values() for stored in stores.values()]
-    return any(_convolves(item, depth + 1, seen) for item in held if item is not None and item.kind in (Kind.MODULE, Kind.CONTAINER))
+    return any(
+        _convolves(item, depth + 1, seen)
+        for item in held
+        if item is not None and item.kind in (Kind.MODULE, Kind.CONTAINER)
+    )
 
 
 def _knows_channels_last(model: Model) -> bool:

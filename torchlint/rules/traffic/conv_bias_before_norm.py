@@ -46,7 +46,11 @@ class ConvBiasBeforeNorm(Rule):
             bias = layer.argument(_LAYERS[layer.callee or ""], "bias")
             if layer.opaque_arguments or (bias is not None and bias.value.const is not True):
                 continue
-            fix = NodeFix(Applicability.UNSAFE, "Drop the bias", (NodeEdit(bias.node, "False"),)) if bias is not None else None
+            fix = (
+                NodeFix(Applicability.UNSAFE, "Drop the bias", (NodeEdit(bias.node, "False"),))
+                if bias is not None
+                else None
+            )
             yield Report(
                 layer.node,
                 f"{quote(layer.node)} adds a bias that the batch norm behind it subtracts again with the mean",
@@ -61,7 +65,11 @@ class ConvBiasBeforeNorm(Rule):
 def _neighbour(norm: cst.CSTNode, model: Model) -> Iterator[sites.Call]:
     """The layer that stands before a norm in a `Sequential` or a list of layers."""
     around = model.parent(norm)
-    if isinstance(around, cst.Element) and isinstance(pair := model.parent(around), cst.Tuple) and len(pair.elements) == 2:
+    if (
+        isinstance(around, cst.Element)
+        and isinstance(pair := model.parent(around), cst.Tuple)
+        and len(pair.elements) == 2
+    ):
         around = model.parent(pair)  # ("norm", BatchNorm2d(...)) of an ordered dictionary
     row: list[cst.BaseExpression] = []
     holder = model.parent(around) if around is not None else None
@@ -99,7 +107,9 @@ def _feeding_layer(site: sites.Call, model: Model) -> Iterator[sites.Call]:
     feeding = model.call(origin) if origin is not None else None
     if feeding is None or feeding.function.kind is not Kind.MODULE or origin is None:
         return
-    if any(step is None or step.call is None or step.call.function.qual not in _NORMS for step in consumers(model, origin)):
+    if any(
+        step is None or step.call is None or step.call.function.qual not in _NORMS for step in consumers(model, origin)
+    ):
         return
     for made in feeding.function.origins if len(feeding.function.origins) == 1 else ():
         call = model.call(made)

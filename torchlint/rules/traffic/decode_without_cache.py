@@ -37,12 +37,21 @@ class DecodeWithoutCache(Rule):
             return
         loop = site.context.enclosing_loops()[0]
         sequence = site.arguments[0]
-        if sequence.star or any(argument.star or (argument.name or "").startswith(_CACHES) or "cache" in (argument.name or "") for argument in site.arguments):
+        if sequence.star or any(
+            argument.star or (argument.name or "").startswith(_CACHES) or "cache" in (argument.name or "")
+            for argument in site.arguments
+        ):
             return
-        if not (_has_grown(model, sequence.node, loop) or _is_prefix(model, sequence.node, loop)) or not _reads_last(model, site.node, loop):
+        if not (_has_grown(model, sequence.node, loop) or _is_prefix(model, sequence.node, loop)) or not _reads_last(
+            model, site.node, loop
+        ):
             return
         hot = model.hot(site.context)
-        if contexts.in_test(site.context) or (hot is not None and hot.trains) or contexts.does(model.function_of(site.context), frozenset({EffectKind.BACKWARD})):
+        if (
+            contexts.in_test(site.context)
+            or (hot is not None and hot.trains)
+            or contexts.does(model.function_of(site.context), frozenset({EffectKind.BACKWARD}))
+        ):
             return
         yield Report(
             site.node,
@@ -58,7 +67,7 @@ def _runs_model(site: sites.Call) -> bool:
     if not site.result.is_tensor and site.result.kind is not Kind.UNKNOWN and site.result.kind is not Kind.CONTAINER:
         return False
     function = site.function
-    return function.kind is Kind.MODULE and not (function.qual or "").startswith("torch.nn.") or (
+    return (function.kind is Kind.MODULE and not (function.qual or "").startswith("torch.nn.")) or (
         function.kind is Kind.UNKNOWN and site.target is None and site.method is None
     )
 
@@ -82,14 +91,23 @@ def _has_grown(model: Model, sequence: cst.BaseExpression, loop: Context) -> boo
 def _is_prefix(model: Model, sequence: cst.BaseExpression, loop: Context) -> bool:
     """`ids[:, :end]`, where `end` counts the rounds, and the loop writes tokens into `ids`."""
     node = loop.node
-    if not isinstance(sequence, cst.Subscript) or not isinstance(node, cst.For) or not isinstance(node.target, cst.Name):
+    if (
+        not isinstance(sequence, cst.Subscript)
+        or not isinstance(node, cst.For)
+        or not isinstance(node.target, cst.Name)
+    ):
         return False
     counts = any(
-        isinstance(part.slice, cst.Slice) and part.slice.lower is None and isinstance(part.slice.upper, cst.Name) and part.slice.upper.value == node.target.value
+        isinstance(part.slice, cst.Slice)
+        and part.slice.lower is None
+        and isinstance(part.slice.upper, cst.Name)
+        and part.slice.upper.value == node.target.value
         for part in sequence.slice
     )
     return counts and any(
-        other.mode in ("write", "update") and other.context.inside(loop) and other.node.value.deep_equals(sequence.value)
+        other.mode in ("write", "update")
+        and other.context.inside(loop)
+        and other.node.value.deep_equals(sequence.value)
         for other in model.sites.subscripts
     )
 
@@ -113,7 +131,13 @@ def _reads_last(model: Model, call: cst.Call, loop: Context) -> bool:
             if position is None:
                 readings.append(around)  # `out[0]`, then its last position
                 continue
-            start = position.value if isinstance(position, cst.Index) else position.lower if isinstance(position, cst.Slice) else None
+            start = (
+                position.value
+                if isinstance(position, cst.Index)
+                else position.lower
+                if isinstance(position, cst.Slice)
+                else None
+            )
             if start is None or model.value(start).const != -1:
                 return False
             last += 1

@@ -8,9 +8,9 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind

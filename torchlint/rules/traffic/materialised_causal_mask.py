@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, alike, called, is_number, operation, reach
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, alike, called, is_number, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.traffic._attention import SDPA, feeds_only
@@ -63,7 +63,12 @@ def _is_triangle(model: Model, step: Operation) -> bool:
     diagonal = step.argument(1, "diagonal")
     if diagonal is not None and not is_number(model, diagonal, 0, 1):
         return False
-    filled = reach(model, step.operands[0], lambda inner: inner.name in ("ones", "full", "zeros"), lambda inner: inner.operands[:1] if inner.name in CASTS else ())
+    filled = reach(
+        model,
+        step.operands[0],
+        lambda inner: inner.name in ("ones", "full", "zeros"),
+        lambda inner: inner.operands[:1] if inner.name in CASTS else (),
+    )
     return filled is not None and all(_is_square(model, inner) for inner in filled.operations)
 
 

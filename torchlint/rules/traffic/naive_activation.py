@@ -8,16 +8,28 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._patterns import CASTS, Operation, called, consumers, first_operand, is_number, made_by, operation, reach, same
+from torchlint.rules._patterns import (
+    CASTS,
+    Operation,
+    called,
+    consumers,
+    first_operand,
+    is_number,
+    made_by,
+    operation,
+    reach,
+    same,
+)
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.traffic._eager import eager
+from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 
 _CUBE: Final = 0.044715  # of the tanh form of GELU
 _DEPTH: Final = 6
+_FUSED: Final = frozenset("gelu silu mish softplus hardswish".split())
 
 
 class NaiveActivation(Rule):
@@ -41,7 +53,7 @@ class NaiveActivation(Rule):
 
     def _check(self, made: Operation, context: Context, model: Model) -> Iterator[Report]:
         function = _activation(model, made)
-        if function is None or not eager(model, context):
+        if function is None or not eager(model, context) or has_fused_branch(model, context, _FUSED):
             return
         yield Report(
             made.node,
@@ -91,8 +103,10 @@ def _factors(model: Model, made: Operation, depth: int = 0) -> Iterator[cst.Base
     for operand in made.operands[:2] if made.name == "mul" else made.operands[:1]:
         origins = made_by(model, operand)
         inner = operation(model, origins[0]) if len(origins) == 1 and depth < _DEPTH else None
-        if inner is not None and len(inner.operands) > 1 and (
-            inner.name == "mul" or (inner.name == "div" and is_number(model, inner.operands[1]))
+        if (
+            inner is not None
+            and len(inner.operands) > 1
+            and (inner.name == "mul" or (inner.name == "div" and is_number(model, inner.operands[1])))
         ):
             yield from _factors(model, inner, depth + 1)
             if inner.name == "div":
@@ -109,6 +123,7 @@ def _halves(model: Model, factors: list[cst.BaseExpression]) -> bool:
 
 def _is_gate(model: Model, factor: cst.BaseExpression, x: cst.BaseExpression, name: str) -> bool:
     """`1 + erf(x / sqrt(2))`, or `1 + tanh(...)` of the cube that GELU has."""
+
     def of_x(step: Operation) -> bool:
         if not step.operands:
             return False
@@ -134,7 +149,11 @@ def _is_one_plus(model: Model, expression: cst.BaseExpression, name: str, wanted
 
 
 def _negates(model: Model, step: Operation, x: cst.BaseExpression) -> bool:
-    found = reach(model, step.operands[0], lambda inner: inner.name == "neg", first_operand(CASTS)) if step.operands else None
+    found = (
+        reach(model, step.operands[0], lambda inner: inner.name == "neg", first_operand(CASTS))
+        if step.operands
+        else None
+    )
     return found is not None and any(same(model, inner.operands[0], x) for inner in found.operations)
 
 
@@ -160,7 +179,11 @@ def _is_function_of(model: Model, gate: cst.BaseExpression, x: cst.BaseExpressio
 def _is_mish_gate(model: Model, gate: cst.BaseExpression, x: cst.BaseExpression) -> bool:
     found = reach(model, gate, lambda step: step.name == "tanh", first_operand(CASTS))
     for step in found.operations if found is not None else ():
-        inner = reach(model, step.operands[0], lambda s: s.name == "softplus", first_operand(CASTS)) if step.operands else None
+        inner = (
+            reach(model, step.operands[0], lambda s: s.name == "softplus", first_operand(CASTS))
+            if step.operands
+            else None
+        )
         if inner is not None and any(same(model, s.operands[0], x) for s in inner.operations if s.operands):
             return True
     return False

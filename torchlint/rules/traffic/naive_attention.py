@@ -8,11 +8,11 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, reach
+from torchlint.rules.traffic._dispatch import has_fused_branch
 from torchlint.semantics import contexts, sites
-from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
 
 _FUSED: Final = frozenset(
@@ -25,7 +25,6 @@ _FIRST: Final = CASTS | SHAPES | frozenset("masked_fill dropout clamp div index"
 _EITHER: Final = frozenset("mul add sub where maximum".split())
 # What may stand between the softmax and the second product.
 _AFTER: Final = CASTS | SHAPES | frozenset("dropout masked_fill index".split())
-_DEPTH: Final = 8
 
 
 class NaiveAttention(Rule):
@@ -44,8 +43,7 @@ class NaiveAttention(Rule):
         scores = reach(model, softmax.operands[0], _is_product, _before)
         if scores is None or not _only_multiplies(model, site.node):
             return
-        owner = model.function_of(site.context)
-        if _has_fused_branch(model, owner):
+        if has_fused_branch(model, site.context, _FUSED):
             return
         product = scores.operations[0]
         yield Report(
@@ -54,7 +52,9 @@ class NaiveAttention(Rule):
             "length that is written and read again at every step up to the product with the values",
             "call `torch.nn.functional.scaled_dot_product_attention`, which never stores that matrix; masks go to "
             "`attn_mask` or `is_causal`, another scale to `scale`, dropout to `dropout_p`",
-            Confidence.LIKELY if scores.certain and not _with_parameter(model, scores.operations) else Confidence.POSSIBLE,
+            Confidence.LIKELY
+            if scores.certain and not _with_parameter(model, scores.operations)
+            else Confidence.POSSIBLE,
             Impact.HIGH,
             (("the scores", product.node),),
         )
@@ -97,32 +97,3 @@ def _only_multiplies(model: Model, softmax: cst.CSTNode) -> bool:
             else:
                 return False
     return multiplied
-
-
-def _has_fused_branch(model: Model, owner: FunctionInfo) -> bool:
-    """Whether the code is the plain side of a dispatch: its function, class, family or callers have the fused call as well."""
-    functions: set[FunctionInfo] = set()
-    todo = [(owner, 0)]
-    while todo:
-        function, depth = todo.pop()
-        if function in functions or depth > _DEPTH or function is model.root:
-            continue
-        functions.add(function)
-        if function.cls is not None:
-            todo += [(method, depth + 1) for cls in _family(model, function.cls) for method in cls.methods.values()]
-        if function.parent is not None:
-            todo.append((function.parent, depth + 1))
-        todo += [(caller.context.owner, depth + 1) for caller in function.callers if caller.context.owner is not None]
-    return any(
-        _is_fused(site) and site.context.owner in functions
-        for site in model.sites.calls
-    )
-
-
-def _is_fused(site: sites.Call) -> bool:
-    return (site.callee or site.method or "").rpartition(".")[2] in _FUSED
-
-
-def _family(model: Model, cls: ClassInfo) -> list[ClassInfo]:
-    """The class, its ancestors and its descendants in this file."""
-    return [other for other in model.classes.values() if other is cls or other.is_a(cls.qualname) or cls.is_a(other.qualname)]

@@ -11,11 +11,12 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, first_operand, is_number, operation, reach, same
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.traffic._eager import eager
+from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
 _AROUND: Final = CASTS | SHAPES
+_FUSED: Final = frozenset("rms_norm layer_norm fused_rms_norm fused_layer_norm fused_rms_norm_affine fused_layer_norm_affine".split())
 
 
 class NaiveNorm(Rule):
@@ -31,7 +32,7 @@ class NaiveNorm(Rule):
             return
         made = operation(model, site.node)
         found = _norm(model, made) if made is not None else None
-        if found is None or not eager(model, site.context):
+        if found is None or not eager(model, site.context) or has_fused_branch(model, site.context, _FUSED):
             return
         function, scaled, confidence = found
         yield Report(
@@ -46,7 +47,9 @@ class NaiveNorm(Rule):
 def _norm(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confidence] | None:
     """The function that says the same, what it normalises, and how sure it is."""
     for value, root in _scaled(model, made):
-        spread = reach(model, root.operands[0], lambda step: step.name in ("mean", "var"), lambda step: _passes(model, step))
+        spread = reach(
+            model, root.operands[0], lambda step: step.name in ("mean", "var"), lambda step: _passes(model, step)
+        )
         for step in spread.operations if spread is not None else ():
             if not step.operands or not _over_last(model, step):
                 continue
@@ -77,7 +80,9 @@ def _scaled(model: Model, made: Operation) -> Iterator[tuple[cst.BaseExpression,
 def _is_root(model: Model, step: Operation, name: str, power: float) -> bool:
     if not step.operands:
         return False
-    return step.name == name or (step.name == "pow" and len(step.operands) > 1 and is_number(model, step.operands[1], power))
+    return step.name == name or (
+        step.name == "pow" and len(step.operands) > 1 and is_number(model, step.operands[1], power)
+    )
 
 
 def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
@@ -98,7 +103,7 @@ def _over_last(model: Model, step: Operation) -> bool:
     if value.const is not None and isinstance(value.const, int):
         return value.const == -1
     sizes = [item.const for item in (value.items or {}).values()]
-    return bool(sizes) and sizes[-1] == -1 or -1 in sizes and all(isinstance(n, int) and n < 0 for n in sizes)
+    return (bool(sizes) and sizes[-1] == -1) or (-1 in sizes and all(isinstance(n, int) and n < 0 for n in sizes))
 
 
 def _biased(model: Model, step: Operation) -> bool:

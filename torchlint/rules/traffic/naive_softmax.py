@@ -8,9 +8,9 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
+from torchlint.rules._patterns import CASTS, Operation, Reached, alike, called, first_operand, operation, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules._patterns import CASTS, Operation, Reached, alike, called, first_operand, operation, reach
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
@@ -24,7 +24,18 @@ class NaiveSoftmax(Rule):
     name = "naive-softmax"
     bottleneck = "memory-traffic"
     summary = "A softmax is written out: `exp(x) / exp(x).sum(...)`"
-    calls = ("torch.div", "torch.divide", "torch.true_divide", ".div", ".div_", ".divide", "torch.nn.functional.normalize", "torch.mul", ".mul", ".mul_")
+    calls = (
+        "torch.div",
+        "torch.divide",
+        "torch.true_divide",
+        ".div",
+        ".div_",
+        ".divide",
+        "torch.nn.functional.normalize",
+        "torch.mul",
+        ".mul",
+        ".mul_",
+    )
     words = ("exp", "exp_")
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
@@ -46,6 +57,8 @@ class NaiveSoftmax(Rule):
             return
         confidence = Confidence.LIKELY if exponential.certain else Confidence.POSSIBLE
         impact = Impact.MEDIUM
+        if _over_positions(model, exponential.operations[0]):
+            confidence, impact = Confidence.POSSIBLE, Impact.LOW  # a small kernel of constants, a Gaussian
         if model.compiled(context) is not None:
             confidence, impact = Confidence.POSSIBLE, Impact.LOW  # the compiler fuses what is written out
         source = exponential.operations[0]
@@ -84,6 +97,17 @@ def _softmax(model: Model, made: Operation) -> Reached | None:
             if _same(model, above, over, exponential.operations[0], under.operations[0]):
                 return Reached(exponential.operations, exponential.certain and under.certain and summed.certain)
     return None
+
+
+def _over_positions(model: Model, exponential: Operation) -> bool:
+    """Whether the exponential is one of positions that are counted here: a window, not scores."""
+    counted = reach(
+        model,
+        exponential.operands[0],
+        lambda step: step.name in ("arange", "linspace", "range", "meshgrid", "tensor"),
+        lambda step: step.operands,
+    )
+    return counted is not None
 
 
 def _quotients(model: Model, made: Operation) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:

@@ -98,6 +98,10 @@ def _new_dimension(model: Model, side: cst.BaseExpression) -> int | None:
         return const if isinstance(const, int) else None
     if isinstance(made.node, cst.Subscript):
         for position, part in enumerate(made.node.slice):
-            if isinstance(part.slice, cst.Index) and isinstance(part.slice.value, cst.Name) and part.slice.value.value == "None":
+            if (
+                isinstance(part.slice, cst.Index)
+                and isinstance(part.slice.value, cst.Name)
+                and part.slice.value.value == "None"
+            ):
                 return position
     return None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-import libcst as cst
-
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
@@ -37,7 +35,12 @@ class RepeatedKv(Rule):
             operand = made.argument(position, name)
             if operand is None:
                 continue
-            found = reach(model, operand, lambda step: _repeats_heads(model, step), lambda step: step.operands[:1] if step.name in _AROUND else ())
+            found = reach(
+                model,
+                operand,
+                lambda step: _repeats_heads(model, step),
+                lambda step: step.operands[:1] if step.name in _AROUND else (),
+            )
             for step in found.operations if found is not None else ():
                 if feeds_only(model, step.node, SDPA, _AROUND):
                     yield Report(
@@ -57,7 +60,15 @@ def _repeats_heads(model: Model, step: Operation) -> bool:
         return dim is not None and model.value(dim).const in (1, 2, -2, -3)
     if step.name not in _MERGES or not step.operands:
         return False
-    return reach(model, step.operands[0], lambda inner: inner.name == "expand", lambda inner: inner.operands[:1] if inner.name in CASTS else ()) is not None
+    return (
+        reach(
+            model,
+            step.operands[0],
+            lambda inner: inner.name == "expand",
+            lambda inner: inner.operands[:1] if inner.name in CASTS else (),
+        )
+        is not None
+    )
 
 
 def _has_grouped_branch(site: sites.Call, model: Model) -> bool:

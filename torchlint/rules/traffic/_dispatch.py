@@ -1,0 +1,53 @@
+"""Whether code is the plain side of a dispatch, or runs kernel by kernel at all."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from torchlint.semantics import contexts
+from torchlint.semantics.contexts import Context
+from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
+from torchlint.semantics.model import Model
+
+_FAR: Final = 8  # steps from function to caller or method
+
+
+def eager(model: Model, context: Context) -> bool:
+    """Whether the code is not compiled, not a test's reference, and not part of a hand-written autograd Function."""
+    if contexts.in_test(context) or contexts.in_worker(context) or model.compiled(context) is not None:
+        return False
+    owner = context.owner
+    if owner is None:
+        return True
+    if owner.role in (Role.AUTOGRAD, Role.OPTIMIZER_STEP):
+        return False
+    return not owner.callers or any(not model.is_role(caller.context, Role.AUTOGRAD) for caller in owner.callers)
+
+
+def has_fused_branch(model: Model, context: Context, names: frozenset[str]) -> bool:
+    """Whether the function around, its class or family, or what calls it, also calls one of the fused functions."""
+    functions: set[FunctionInfo] = set()
+    todo = [(model.function_of(context), 0)]
+    while todo:
+        function, far = todo.pop()
+        if function in functions or far > _FAR or function is model.root:
+            continue
+        functions.add(function)
+        if function.cls is not None:
+            todo += [(method, far + 1) for cls in _family(model, function.cls) for method in cls.methods.values()]
+        if function.parent is not None:
+            todo.append((function.parent, far + 1))
+        todo += [(caller.context.owner, far + 1) for caller in function.callers if caller.context.owner is not None]
+    return any(
+        (site.callee or site.method or "").rpartition(".")[2] in names and site.context.owner in functions
+        for site in model.sites.calls
+    )
+
+
+def _family(model: Model, cls: ClassInfo) -> list[ClassInfo]:
+    """The class, its ancestors and its descendants in this file."""
+    return [
+        other
+        for other in model.classes.values()
+        if other is cls or other.is_a(cls.qualname) or cls.is_a(other.qualname)
+    ]
