@@ -215,6 +215,12 @@ DATASETS: Final = frozenset(
     torch.utils.data.ConcatDataset torch_geometric.data.Dataset torchvision.datasets.ImageFolder""".split()
 )
 DATASET_PACKAGES: Final = ("torchvision.datasets.", "torchaudio.datasets.", "torchtext.datasets.")
+# Wrappers that keep a module's replicas in step.
+REPLICAS: Final = frozenset(
+    """torch.nn.parallel.DistributedDataParallel torch.nn.DataParallel torch.nn.parallel.DataParallel
+    torch.distributed.fsdp.FullyShardedDataParallel
+    torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel""".split()
+)
 MODULE_BASES: Final = frozenset(
     """torch.nn.Module torch.nn.modules.module.Module torch.nn.modules.Module lightning.LightningModule
     pytorch_lightning.LightningModule lightning.pytorch.LightningModule pytorch_lightning.core.LightningModule

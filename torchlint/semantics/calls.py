@@ -13,7 +13,7 @@ from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.expressions import PARAMETER, ExpressionReader
 from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo, Role
-from torchlint.semantics.names import device_bits, dotted, identifier
+from torchlint.semantics.names import device_bits, dotted, factors, identifier, terms
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
@@ -26,7 +26,6 @@ from torchlint.semantics.values import (
     NUMBER,
     STRING,
     UNKNOWN,
-    Gate,
     Kind,
     Value,
     join,
@@ -1031,7 +1030,6 @@ class CallReader(ExpressionReader):
         return Value(Kind.UNKNOWN, device=receiver.device or ANYWHERE, graph=MAYBE)
 
     def container_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
-        node = site.node
         elem = receiver.elem
         if method in _CONTAINER_ADDS:
             argument = site.argument(_CONTAINER_ADDS[method])
@@ -1099,7 +1097,7 @@ class CallReader(ExpressionReader):
         self.grow(container, stored.but(ident=None, deps=0) if stored.ident is not None or stored.deps else stored, key)
         self.note_stored_parameter(stored)
         if site.receiver_node is not None:
-            self.note_flow(site.receiver_node, self.names_in_sum(argument.node))
+            self.note_flow(site.receiver_node, factors(argument.node))
         if self.recording:
             name = dotted(site.receiver_node) if site.receiver_node is not None else None
             if name is None and isinstance(site.receiver_node, cst.Subscript):
@@ -1249,7 +1247,7 @@ class CallReader(ExpressionReader):
             for argument in site.arguments[-1:]:
                 self.note_stored_parameter(argument.value)
                 if site.receiver_node is not None:
-                    self.note_flow(site.receiver_node, self.names_in_sum(argument.node))
+                    self.note_flow(site.receiver_node, factors(argument.node))
                 if self.recording:
                     name = dotted(site.receiver_node) if site.receiver_node is not None else None
                     self.sites.stores.append(
@@ -1356,21 +1354,19 @@ class CallReader(ExpressionReader):
         """Remember that backward runs on an expression: on the names it is a sum of."""
         if node is None:
             return
-        names = self.names_in_sum(node)
+        roots, sure = factors(node), terms(node)
         self.note_graph_makers(node)
         info: FunctionInfo | None = self.frame.info
         while info is not None:
-            info.roots |= names
+            info.roots |= roots
+            info.terms |= sure
             info = info.parent
-        for name in names:
+        for name in sure:
             holder_name, _, attribute = name.rpartition(".")
             if holder_name:
                 holder = self.lookup(holder_name)
                 if holder is not None and holder.cls is not None:
                     holder.cls.roots.add(attribute)
-
-    def names_in_sum(self, node: cst.BaseExpression) -> set[str]:
-        raise NotImplementedError
 
     def note_flow(self, target: cst.BaseExpression, sources: set[str]) -> None:
         raise NotImplementedError
@@ -1747,16 +1743,17 @@ class CallReader(ExpressionReader):
                 Kind.TENSOR, Confidence.SURE, device=data.device or HOST, graph=graph if last == "Parameter" else DETACHED, dtype=data.dtype,
                 rank=data.rank, shape=data.shape, qual="torch.nn.Parameter", origins=(node,),
             )  # fmt: skip
+        if qual in known.REPLICAS and site.arguments:
+            inner = site.arguments[0].value
+            return inner.but(
+                kind=Kind.MODULE,
+                conf=max(inner.conf, Confidence.LIKELY),
+                device=DEVICE | inner.device,
+                qual=qual if inner.cls is None else inner.qual,
+                origins=(node,),
+            )
         if qual.startswith("torch.nn.") and last not in known.NN_NOT_MODULES:
             device = self.device_argument(site) or HOST
-            if last in ("DistributedDataParallel", "DataParallel") and site.arguments:
-                inner = site.arguments[0].value
-                return inner.but(
-                    kind=Kind.MODULE,
-                    conf=max(inner.conf, Confidence.LIKELY),
-                    device=DEVICE | inner.device,
-                    qual=qual if inner.cls is None else inner.qual,
-                )
             elem: Value | None = None
             items: dict[Any, Value] | None = None
             if last in known.NN_CONTAINERS:

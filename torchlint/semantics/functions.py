@@ -115,22 +115,38 @@ class FunctionInfo:
     # Names (`loss`, `self.total`) to the attributes used on them, and those on which backward is called.
     duck: dict[str, set[str]] = field(default_factory=dict)
     roots: set[str] = field(default_factory=set)
+    terms: set[str] = field(default_factory=set)  # of the roots, those that surely have a graph
     flows: dict[str, set[str]] = field(default_factory=dict)  # a name to the names whose sum or product it is
+    sums: dict[str, set[str]] = field(default_factory=dict)  # a name to those of them that are terms, not mere factors
     returned: set[str] = field(default_factory=set)  # names in its return expressions
     answers: dict[object, Any] = field(default_factory=dict)  # to questions about it that were asked once
 
+    def note_flow(self, name: str, factors: set[str], terms: set[str]) -> None:
+        """Remember what a name is a sum or product of."""
+        for flows, sources in ((self.flows, factors), (self.sums, terms)):
+            if sources - {name}:
+                flows.setdefault(name, set()).update(sources - {name})
+
     def needs_graph(self, name: str) -> bool:
-        """Whether a backward in this function runs through the name: directly, or as a term of what it runs on."""
-        seen: set[str] = set()
-        todo = list(self.roots)
-        while todo:
-            root = todo.pop()
-            if root == name:
-                return True
-            if root not in seen:
-                seen.add(root)
-                todo.extend(self.flows.get(root, ()))
-        return False
+        """Whether a backward in this function may run through the name: as a term or a factor of what it runs on."""
+        return _reaches(self.roots, self.flows, name)
+
+    def has_graph(self, name: str) -> bool:
+        """Whether a graph must hang on the name: it is what backward runs on, or a term of that."""
+        return _reaches(self.terms, self.sums, name)
+
+
+def _reaches(roots: set[str], flows: dict[str, set[str]], name: str) -> bool:
+    seen: set[str] = set()
+    todo = list(roots)
+    while todo:
+        root = todo.pop()
+        if root == name:
+            return True
+        if root not in seen:
+            seen.add(root)
+            todo.extend(flows.get(root, ()))
+    return False
 
 
 @dataclass(slots=True, eq=False)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.calls import CallReader
 from torchlint.semantics.expressions import MAKES_GRAPHS
@@ -31,13 +30,12 @@ from torchlint.semantics.functions import (
     Parameter,
     Role,
 )
-from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.names import dotted, factors, identifier, terms
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
     DETACHED,
     DEVICE,
-    HOST,
     MAYBE,
     MISSING,
     NONE,
@@ -319,10 +317,10 @@ class Interpreter(CallReader):
             if self.recording and node.value is not None:
                 info.return_sites.append((node.value, value, self.context))
             if node.value is not None:
-                info.returned.update(names_in_sum(node.value))
+                info.returned.update(factors(node.value))
                 if isinstance(node.value, (cst.Tuple, cst.List)):
                     for element in node.value.elements:
-                        info.returned.update(names_in_sum(element.value))
+                        info.returned.update(factors(element.value))
             return True
         elif isinstance(node, cst.Raise):
             if node.exc is not None:
@@ -428,10 +426,7 @@ class Interpreter(CallReader):
         """Remember that a name is a sum or product of others: a backward through it runs through them."""
         name = dotted(target)
         if name is not None:
-            terms = names_in_sum(value)
-            terms.discard(name)
-            if terms:
-                self.frame.info.flows.setdefault(name, set()).update(terms)
+            self.frame.info.note_flow(name, factors(value), terms(value))
         elif isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
             for left, right in zip(target.elements, value.elements):
                 self.note_sum(left.value, right.value)
@@ -448,7 +443,7 @@ class Interpreter(CallReader):
             else:
                 name = dotted(part)
                 if name is not None:
-                    self.frame.info.flows.setdefault(name, set()).update(sources - {name})
+                    self.frame.info.note_flow(name, sources, sources)
 
     def self_sum(self, node: cst.Assign, target: cst.BaseExpression, result: Value) -> None:
         """`a = a + b` is an accumulation."""
@@ -622,10 +617,7 @@ class Interpreter(CallReader):
             )
         name = dotted(target)
         if name is not None:
-            terms = names_in_sum(node.value)
-            terms.discard(name)
-            if terms:
-                self.frame.info.flows.setdefault(name, set()).update(terms)
+            self.frame.info.note_flow(name, factors(node.value), terms(node.value))
         if isinstance(target, cst.Name):
             self.bind(identifier(target.value), self.rooted(result, identifier(target.value)))
         elif isinstance(target, cst.Attribute):
@@ -639,7 +631,7 @@ class Interpreter(CallReader):
         """The value of a name on which backward runs: a tensor with a graph, whatever made it."""
         info: FunctionInfo | None = self.frame.info
         while info is not None:
-            if info.roots and info.needs_graph(name):
+            if info.terms and info.has_graph(name):
                 return self.as_root(value)
             info = info.parent
         return value
@@ -813,7 +805,7 @@ class Interpreter(CallReader):
                 )
             self.assign(node.target, element, node, None)
 
-        self.note_flow(node.target, names_in_sum(node.iter))
+        self.note_flow(node.target, factors(node.iter))
         self.loop(node, iterable, enter, lambda: self.suite(node.body), self.count_of(iterable))
         if node.orelse is not None:
             self.suite(node.orelse.body)
@@ -965,9 +957,6 @@ class Interpreter(CallReader):
         if self.recording:
             self.sites.classes.append(sites.Class(node, info))
 
-    def names_in_sum(self, node: cst.BaseExpression) -> set[str]:
-        return names_in_sum(node)
-
     def note_graph_makers(self, node: cst.BaseExpression) -> None:
         """Backward runs on this expression: what is called for it, and for its first argument, acts as a module does."""
         todo = [node]
@@ -1075,47 +1064,6 @@ _AUGMENTED: dict[type[cst.BaseAugOp], str] = {
     cst.LeftShiftAssign: "<<",
     cst.RightShiftAssign: ">>",
 }
-
-_PASSING_CALLS = frozenset(
-    """sum mean stack cat concat scale float double half to flatten view reshape squeeze clone max min values items zip
-    enumerate reversed list tuple iter append""".split()
-)
-
-
-def names_in_sum(node: cst.BaseExpression) -> set[str]:
-    """The names that an expression is a sum, product or mean of: those a backward through it runs through."""
-    names: set[str] = set()
-    todo: list[cst.BaseExpression] = [node]
-    while todo:
-        node = todo.pop()
-        name = dotted(node)
-        if name is not None:
-            names.add(name)
-        elif isinstance(node, cst.BinaryOperation):
-            todo += [node.left, node.right]
-        elif isinstance(node, cst.UnaryOperation):
-            todo.append(node.expression)
-        elif isinstance(node, cst.IfExp):
-            todo += [node.body, node.orelse]
-        elif isinstance(node, (cst.Subscript, cst.Attribute)):
-            todo.append(node.value)
-        elif isinstance(node, (cst.List, cst.Tuple)):
-            todo += [element.value for element in node.elements]
-        elif isinstance(node, (cst.GeneratorExp, cst.ListComp)):
-            todo += [node.elt, node.for_in.iter]
-        elif isinstance(node, cst.Call):
-            function = node.func
-            last = function.attr.value if isinstance(function, cst.Attribute) else ""
-            if isinstance(function, cst.Name):
-                last = function.value
-            if last in known.LOSSES:
-                todo += [argument.value for argument in node.args[:1]]  # the prediction; targets have no graph
-            elif last in _PASSING_CALLS:
-                todo += [argument.value for argument in node.args]
-                if isinstance(function, cst.Attribute):
-                    todo.append(function.value)
-    return names
-
 
 def _fails(body: cst.BaseSuite) -> bool:
     """Whether a branch ends in an error: what it does before, it does once."""

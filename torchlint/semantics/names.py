@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.knowledge.names import ACCELERATORS
+from torchlint.knowledge.names import ACCELERATORS, LOSSES
 from torchlint.semantics.values import DEVICE, HOST
 
 
@@ -73,3 +73,64 @@ def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
         yield node
         if not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
             todo.extend(reversed(list(children(node))))
+
+
+# Calls whose result is differentiable in all that goes in.
+_PASSING_CALLS = frozenset(
+    """sum mean stack cat concat scale float double half to flatten view reshape squeeze clone max min values items zip
+    enumerate reversed list tuple iter append""".split()
+)
+
+
+def factors(node: cst.BaseExpression) -> set[str]:
+    """The names that an expression is a sum, product or mean of: a backward through it may run through them."""
+    return _names(node, sure=False)
+
+
+def terms(node: cst.BaseExpression) -> set[str]:
+    """Those of the factors on which a graph must hang if one hangs on the whole: no divisors, no mere weights."""
+    return _names(node, sure=True)
+
+
+def _names(node: cst.BaseExpression, *, sure: bool) -> set[str]:
+    names: set[str] = set()
+    todo: list[cst.BaseExpression] = [node]
+    while todo:
+        node = todo.pop()
+        name = dotted(node)
+        if name is not None:
+            names.add(name)
+        elif isinstance(node, cst.BinaryOperation):
+            sides = [node.left, node.right]
+            if sure and isinstance(node.operator, (cst.Divide, cst.FloorDivide)):
+                sides = [node.left]
+            elif sure and isinstance(node.operator, (cst.Multiply, cst.MatrixMultiply, cst.Power, cst.Modulo)):
+                numbers = [isinstance(side, cst.BaseNumber) for side in sides]
+                if not any(numbers):
+                    sides = [side for side in sides if not isinstance(side, (cst.Name, cst.Attribute))]
+            todo += sides
+        elif isinstance(node, cst.UnaryOperation):
+            todo.append(node.expression)
+        elif isinstance(node, cst.IfExp):
+            todo += [node.body, node.orelse]
+        elif isinstance(node, (cst.Subscript, cst.Attribute)):
+            todo.append(node.value)
+        elif isinstance(node, (cst.List, cst.Tuple)):
+            todo += [element.value for element in node.elements]
+        elif isinstance(node, (cst.GeneratorExp, cst.ListComp)):
+            todo += [node.elt, node.for_in.iter]
+        elif isinstance(node, cst.Call):
+            todo += _differentiable(node)
+    return names
+
+
+def _differentiable(call: cst.Call) -> list[cst.BaseExpression]:
+    """The parts of a call that a backward through its result runs through."""
+    function = call.func
+    last = function.attr.value if isinstance(function, cst.Attribute) else getattr(function, "value", "")
+    if last in LOSSES:
+        return [argument.value for argument in call.args[:1]]  # the prediction; targets have no graph
+    if last not in _PASSING_CALLS:
+        return []
+    parts = [argument.value for argument in call.args]
+    return [*parts, function.value] if isinstance(function, cst.Attribute) else parts

@@ -6,7 +6,6 @@ The interpreter records each once, in the order of evaluation, with the values a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import libcst as cst
 

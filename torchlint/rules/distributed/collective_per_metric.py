@@ -1,0 +1,86 @@
+"""TL904: processes that wait for each other only to log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules._wording import because, often, quote
+from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Iterates
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.values import ATTACHED, DETACHED
+
+_REDUCES = tuple(
+    f"torch.distributed.{name}"
+    for name in ("all_reduce", "reduce", "all_gather", "gather", "all_gather_into_tensor", "all_gather_object")
+)
+_BARRIERS = ("torch.distributed.barrier", "torch.distributed.monitored_barrier")
+
+
+class CollectivePerMetric(Rule):
+    """A collective or barrier on every step that no computation needs."""
+
+    code = "TL904"
+    name = "collective-per-metric"
+    bottleneck = "distributed"
+    summary = "Processes wait for each other on every step only to log"
+    calls = (*_REDUCES, *_BARRIERS)
+    words = ("distributed", "dist")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        hot = model.hot(site.context)
+        if hot is None or contexts.in_test(site.context):
+            return
+        if site.callee in _BARRIERS:
+            yield Report(
+                site.node,
+                f"{quote(site.node)} makes all processes wait for the slowest {often(hot)}",
+                "Remove it: collectives order the processes by themselves",
+                Confidence.LIKELY if hot.trains else Confidence.POSSIBLE,
+                Impact.MEDIUM,
+                because(hot),
+            )
+            return
+        argument = site.argument(0, "tensor") or site.argument(1)
+        if argument is None or hot.rate is Iterates.PARAMETERS:
+            return
+        name = dotted(argument.node)
+        value = argument.value
+        if value.qual == "torch.nn.Parameter" or (name is not None and name.rsplit(".", 1)[-1] in ("grad", "data")):
+            return
+        if name is None or value.graph & ATTACHED and value.graph != DETACHED:
+            return
+        function = model.function_of(site.context)
+        if function.needs_graph(name) or self._computes(name, site, model):
+            return
+        yield Report(
+            site.node,
+            f"{quote(site.node)} is a collective of its own {often(hot)}, for a value that is only reported",
+            "Collect the values that are reported, stack them, and reduce them together on the steps that log",
+            Confidence.LIKELY if hot.trains and value.graph == DETACHED else Confidence.POSSIBLE,
+            Impact.MEDIUM,
+            because(hot),
+        )
+
+    def _computes(self, name: str, site: sites.Call, model: Model) -> bool:
+        """Whether the value goes on into a tensor that has a graph, or decides what is done."""
+        for binary in model.sites.binaries:
+            if binary.context.owner is site.context.owner and binary.result.graph & ATTACHED:
+                if name in (dotted(binary.left_node), dotted(binary.right_node)):
+                    return True
+        return any(
+            truth.context.owner is site.context.owner and _mentions(truth.node, name) for truth in model.sites.truths
+        )
+
+
+def _mentions(node: cst.CSTNode, name: str) -> bool:
+    todo: list[cst.CSTNode] = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, (cst.Name, cst.Attribute)) and dotted(part) == name:
+            return True
+        todo += part.children
+    return False

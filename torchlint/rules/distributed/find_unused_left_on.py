@@ -1,0 +1,122 @@
+"""TL902: a search for unused parameters where all are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.functions import ClassInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind, Value
+
+
+class FindUnusedLeftOn(Rule):
+    """`find_unused_parameters=True` on a model that uses all its parameters on every step."""
+
+    code = "TL902"
+    name = "find-unused-left-on"
+    bottleneck = "distributed"
+    summary = "Every step searches for unused parameters of a model that uses all"
+    fix_availability = FixAvailability.ALWAYS
+    calls = ("torch.nn.parallel.DistributedDataParallel",)
+    words = ("find_unused_parameters",)
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        option = site.argument(None, "find_unused_parameters")
+        if option is None or option.value.const is not True or contexts.in_test(site.context) or not site.arguments:
+            return
+        wrapped = site.arguments[0].value
+        if wrapped.cls is None or not _uses_all(wrapped.cls, frozenset()):
+            return
+        yield Report(
+            site.node,
+            f"`find_unused_parameters=True` walks the graph on every step, though `{wrapped.cls.name}.forward` uses all "
+            "its parameters every time",
+            "Leave it at False",
+            Confidence.LIKELY,
+            Impact.LOW,
+            (("the model's class", wrapped.cls.node),),
+            NodeFix(Applicability.UNSAFE, "Set it to False", (NodeEdit(option.node, "False"),)),
+        )
+
+
+def _uses_all(cls: ClassInfo, seen: frozenset[ClassInfo]) -> bool:
+    """Whether forward reads every submodule and parameter of the class, unconditionally, and they theirs."""
+    forward = cls.methods.get("forward")
+    if forward is None or cls in seen or not all(base.qual in ("torch.nn.Module", None) for base in cls.bases):
+        return False
+    if cls.parents():
+        return False
+    read = _read_always(forward.node, cls, frozenset({"forward"}))
+    for name in cls.stores:
+        held = cls.find_attribute(name)
+        if held is None or not _has_parameters(held):
+            continue
+        if held.kind is Kind.UNKNOWN or name not in read:
+            return False
+        if not _members_use_all(held, seen | {cls}):
+            return False
+    return True
+
+
+def _has_parameters(value: Value) -> bool:
+    if value.kind is Kind.MODULE:
+        return True
+    return value.kind is Kind.TENSOR and value.qual == "torch.nn.Parameter"
+
+
+def _members_use_all(value: Value, seen: frozenset[ClassInfo]) -> bool:
+    if value.kind is not Kind.MODULE:
+        return True
+    if value.cls is not None:
+        return _uses_all(value.cls, seen)
+    if value.qual is None or not value.qual.startswith("torch.nn."):
+        return False
+    parts = [*(value.items or {}).values(), *([value.elem] if value.elem is not None else [])]
+    return all(_members_use_all(part, seen) for part in parts if part.kind is Kind.MODULE)
+
+
+def _read_always(node: cst.CSTNode, cls: ClassInfo, methods: frozenset[str]) -> set[str]:
+    """The attributes of `self` that a function reads on every call: not in a branch, nor in a loop that may skip."""
+    read: set[str] = set()
+    body = node.body if isinstance(node, (cst.FunctionDef, cst.Lambda)) else node
+    todo: list[cst.CSTNode] = [body]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, cst.If):
+            todo.append(part.test)
+            continue
+        if isinstance(part, (cst.While, cst.Try, cst.TryStar, cst.Match, cst.FunctionDef, cst.Lambda)):
+            continue
+        if isinstance(part, cst.For):
+            todo.append(part.iter if not _may_skip(part.body) else cst.Name("_"))
+            if not _may_skip(part.body):
+                todo.append(part.body)
+            continue
+        if isinstance(part, cst.IfExp):
+            todo.append(part.test)
+            continue
+        if isinstance(part, (cst.CompFor,)) and part.ifs:
+            continue
+        if isinstance(part, cst.Attribute) and isinstance(part.value, cst.Name) and part.value.value == "self":
+            name = part.attr.value
+            read.add(name)
+            method = cls.methods.get(name)
+            if method is not None and name not in methods:
+                read |= _read_always(method.node, cls, methods | {name})
+        todo += part.children
+    return read
+
+
+def _may_skip(body: cst.CSTNode) -> bool:
+    """Whether a round of a loop may leave part of its work out."""
+    todo: list[cst.CSTNode] = [body]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, (cst.If, cst.Continue, cst.Break, cst.Return, cst.Try, cst.IfExp)):
+            return True
+        todo += part.children
+    return False
