@@ -147,9 +147,9 @@ class CallReader(ExpressionReader):
                 return result
         receiver, method = site.receiver, site.method
         if receiver is not None and method is not None and function.kind not in (Kind.MODULE, Kind.NAMESPACE):
-            result = self.call_method(receiver, method, site)
-            if result is not None:
-                return result
+            given = self.call_method(receiver, method, site)
+            if given is not None:
+                return given
         if function.kind is Kind.MODULE:
             return self.call_module(function, site)
         if function.qual is not None and function.kind in (Kind.FUNCTION, Kind.CLASS, Kind.NAMESPACE):
@@ -538,7 +538,14 @@ class CallReader(ExpressionReader):
             if result.graph & MAYBE and graph == ATTACHED:
                 result = result.but(graph=ATTACHED)
             return result
-        return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=graph, origins=(site.node,), deps=base.deps | function.deps)
+        return Value(
+            Kind.BATCH,
+            Confidence.LIKELY,
+            device=device,
+            graph=graph,
+            origins=(site.node,),
+            deps=base.deps | function.deps,
+        )
 
     def _note_layers(self, site: sites.Call) -> None:
         """A loop that calls the very modules it iterates is a loop over layers."""
@@ -692,9 +699,8 @@ class CallReader(ExpressionReader):
         arguments = site.arguments
         what = known.TENSOR_METHOD_RESULTS.get(method)
         if receiver.kind is Kind.BATCH and method in _MAPPING_METHODS:
-            return self.container_method(
-                Value(Kind.CONTAINER, qual="dict", elem=receiver.but(ident=None), items=receiver.items), method, site
-            )
+            mapping = Value(Kind.CONTAINER, qual="dict", elem=receiver.but(ident=None), items=receiver.items)
+            return self.container_method(mapping, method, site) or UNKNOWN
         if what == "number":
             if method == "item":
                 self._host_read(receiver, node)
@@ -1267,6 +1273,9 @@ class CallReader(ExpressionReader):
             return NONE
         if method in ("parameters", "named_parameters"):
             return self.module_method(receiver.but(kind=Kind.MODULE), method, site)
+        if method == "state_dict":  # of a module, most often
+            held = PARAMETER.but(conf=Confidence.POSSIBLE, graph=DETACHED, device=receiver.device or ANYWHERE)
+            return Value(Kind.CONTAINER, Confidence.POSSIBLE, qual="dict", elem=held)
         if method in ("train", "eval", "requires_grad_"):
             return receiver
         if method == "zero_grad":
@@ -2014,7 +2023,7 @@ def _range(reader: CallReader, site: sites.Call) -> Value:
     if len(numbers) == 1 and isinstance(numbers[0], int):
         count = numbers[0]
     elif len(numbers) >= 2 and all(isinstance(n, int) for n in numbers):
-        count = len(range(*numbers))  # type: ignore[call-overload]
+        count = len(range(*numbers))
     return Value(
         Kind.CONTAINER,
         qual="range of tensor size" if sized else "range",

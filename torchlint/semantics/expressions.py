@@ -1060,7 +1060,7 @@ class ExpressionReader:
                     indices.extend((item.value, self.eval(item.value)) for item in part.value.elements)
                 else:
                     indices.append((part.value, self.eval(part.value)))
-            else:
+            elif isinstance(part, cst.Slice):
                 indices.append((None, None))
                 for bound in (part.lower, part.upper, part.step):
                     if bound is not None:
@@ -1367,9 +1367,9 @@ class ExpressionReader:
             return inner if inner.kind is Kind.TENSOR else UNKNOWN
         if last in _SEQUENCES and not qual.startswith(("torch.", "numpy.")):
             parts = [self.annotated(argument) for argument in arguments if not isinstance(argument, cst.Ellipsis)]
-            joined = None
-            for part in parts[:1] if last == "Generator" else parts:
-                joined = part if joined is None else join(joined, part)
+            joined: Value | None = None
+            for member in parts[:1] if last == "Generator" else parts:
+                joined = member if joined is None else join(joined, member)
             items = None
             if last in ("tuple", "Tuple") and parts and not any(isinstance(a, cst.Ellipsis) for a in arguments):
                 items = dict(enumerate(parts))
@@ -1468,13 +1468,21 @@ def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
 
 
 def _combine(how: str, a: tuple[Gate, Gate] | None, b: tuple[Gate, Gate] | None) -> tuple[Gate, Gate] | None:
+    """The gates of `a and b`, or of `a or b`."""
     if a is None and b is None:
         return None
-    a = a or (Gate.NONE, Gate.NONE)
-    b = b or (Gate.NONE, Gate.NONE)
-    either = lambda x, y: x if x is not Gate.NONE else y  # noqa: E731
-    both = lambda x, y: x if x is not Gate.NONE and y is not Gate.NONE else Gate.NONE  # noqa: E731
-    return (either(a[0], b[0]), both(a[1], b[1])) if how == "and" else (both(a[0], b[0]), either(a[1], b[1]))
+    a, b = a or (Gate.NONE, Gate.NONE), b or (Gate.NONE, Gate.NONE)
+    if how == "and":
+        return _either(a[0], b[0]), _both(a[1], b[1])
+    return _both(a[0], b[0]), _either(a[1], b[1])
+
+
+def _either(a: Gate, b: Gate) -> Gate:
+    return a if a is not Gate.NONE else b
+
+
+def _both(a: Gate, b: Gate) -> Gate:
+    return a if b is not Gate.NONE else Gate.NONE
 
 
 def _hashable(key: object) -> bool:
@@ -1494,9 +1502,9 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
             for small in statement.body:
                 targets: list[cst.BaseExpression] = []
                 if isinstance(small, cst.Assign):
-                    for assign_target in small.targets:
-                        target = assign_target.target
-                        targets += [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+                    for assigned in small.targets:
+                        whole = assigned.target
+                        targets += [e.value for e in whole.elements] if isinstance(whole, cst.Tuple) else [whole]
                 elif isinstance(small, (cst.AnnAssign, cst.AugAssign)):
                     targets = [small.target]
                 elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
@@ -1508,10 +1516,8 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
                         "update",
                     ):
                         return True
-                for target in targets:
-                    if isinstance(target, cst.Subscript):
-                        target = target.value
-                    found = dotted(target)
+                for written in targets:
+                    found = dotted(written.value if isinstance(written, cst.Subscript) else written)
                     if found is not None and (found == name or found.startswith(name + ".")):
                         return True
         elif isinstance(statement, (cst.If, cst.With, cst.For)) and _assigns(statement.body, name):

@@ -905,7 +905,7 @@ class Interpreter(CallReader):
             add(params.star_kwarg, "**")
 
     def evaluate_defaults(self, params: cst.Parameters) -> None:
-        info = self.model.functions.get(self.statement) if self.statement is not None else None  # type: ignore[call-overload]
+        info = self.model.functions.get(self.statement) if self.statement is not None else None
         for parameter in info.parameters if info is not None else ():
             self.declare(parameter)
 
@@ -1064,6 +1064,7 @@ _AUGMENTED: dict[type[cst.BaseAugOp], str] = {
     cst.LeftShiftAssign: "<<",
     cst.RightShiftAssign: ">>",
 }
+
 
 def _fails(body: cst.BaseSuite) -> bool:
     """Whether a branch ends in an error: what it does before, it does once."""

@@ -35,7 +35,9 @@ class CompilePerCall(Rule):
             f"{quote(site.node)} runs {often(hot)}: each call makes a new compiled function that must find or build its "
             "code again",
             "Compile once, at construction or module level, and call the compiled function",
-            Confidence.SURE if site.result.kind is not Kind.UNKNOWN or site.callee == "torch.compile" else Confidence.LIKELY,
+            Confidence.SURE
+            if site.result.kind is not Kind.UNKNOWN or site.callee == "torch.compile"
+            else Confidence.LIKELY,
             Impact.HIGH,
             because(hot),
         )

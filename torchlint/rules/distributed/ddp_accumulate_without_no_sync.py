@@ -28,7 +28,9 @@ class DdpAccumulateWithoutNoSync(Rule):
     words = (_DDP, _FSDP)
 
     def on_module(self, model: Model) -> Iterator[Report]:
-        wrappers = {call.node: kind for call in model.sites.calls if (kind := _kind(call)) is not None}
+        wrappers: dict[cst.CSTNode, str] = {
+            call.node: kind for call in model.sites.calls if (kind := _kind(call)) is not None
+        }
         if not wrappers or self._steers_by_flag(model):
             return
         for function in (*model.functions.values(), model.root):
@@ -65,7 +67,8 @@ class DdpAccumulateWithoutNoSync(Rule):
     def _steers_by_flag(self, model: Model) -> bool:
         """Whether the file turns the reduction on and off by an attribute or a call."""
         return any(
-            assign.name is not None and assign.name.endswith("require_backward_grad_sync") for assign in model.sites.assigns
+            assign.name is not None and assign.name.endswith("require_backward_grad_sync")
+            for assign in model.sites.assigns
         ) or any(call.method == "set_requires_gradient_sync" for call in model.sites.calls)
 
     def _accumulating_loop(self, effect: Effect, function: FunctionInfo) -> Context | None:

@@ -54,9 +54,7 @@ class ProfilerLeftOn(Rule):
         for call in model.sites.calls:
             if call.method == "start" and call.receiver is not None and site.node in call.receiver.origins:
                 owner = call.context.owner
-                return any(
-                    loop.context.owner is owner and _unbounded(loop, None) for loop in model.sites.loops
-                )
+                return any(loop.context.owner is owner and _unbounded(loop, None) for loop in model.sites.loops)
         return False
 
     def _calls_training(self, inside: Context) -> bool:
@@ -66,7 +64,9 @@ class ProfilerLeftOn(Rule):
             effect.callee is not None
             and effect.context.inside(inside)
             and any(
-                iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS) and loop.loop is not None and loop.loop.count is None
+                iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
+                and loop.loop is not None
+                and loop.loop.count is None
                 for inner in effect.callee.effects
                 for loop in inner.context.enclosing_loops()
             )

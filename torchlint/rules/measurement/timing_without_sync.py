@@ -48,9 +48,7 @@ class TimingWithoutSync(Rule):
             (("the interval begins here", start),),
         )
 
-    def _interval(
-        self, start: cst.CSTNode, end: cst.CSTNode, site: sites.Binary, model: Model
-    ) -> Confidence | None:
+    def _interval(self, start: cst.CSTNode, end: cst.CSTNode, site: sites.Binary, model: Model) -> Confidence | None:
         """Whether the interval is unwaited in the nearest function that sees both readings, or in a caller of it."""
         home = model.function_of(site.context)
         candidates = functions_with(end, home)

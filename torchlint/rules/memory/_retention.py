@@ -117,8 +117,8 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
         return None  # how often is not known
     if owner is not None and owner.role is Role.FORWARD:
         conf = Confidence.POSSIBLE
-    loop = next((link for link in context.enclosing_loops() if contexts.iterates(link) is Iterates.STEPS), None)
-    return Retention(hot, loop, conf)
+    steps = (link for link in context.enclosing_loops() if contexts.iterates(link) is Iterates.STEPS)
+    return Retention(hot, next(steps, None), conf)
 
 
 def emptied(name: str, model: Model) -> bool:

@@ -42,7 +42,10 @@ class HookRetainsGraph(Rule):
         grows = site.how in _GROWS or (site.how == "setitem" and self._key_varies(site, model))
         confidence = min(graph, Confidence.LIKELY if grows else Confidence.POSSIBLE)
         fix = None
-        if isinstance(site.stored, (cst.Name, cst.Call, cst.Subscript, cst.Attribute)) and site.value.kind is Kind.TENSOR:
+        if (
+            isinstance(site.stored, (cst.Name, cst.Call, cst.Subscript, cst.Attribute))
+            and site.value.kind is Kind.TENSOR
+        ):
             fix = NodeFix(Applicability.SAFE, "Detach what is kept", (NodeEdit(site.stored, ".detach()", "after"),))
         yield Report(
             site.node,
@@ -56,7 +59,8 @@ class HookRetainsGraph(Rule):
 
     def _is_local(self, site: sites.Store, model: Model) -> bool:
         return any(
-            assign.name == site.owner_name and assign.context.owner is site.context.owner for assign in model.sites.assigns
+            assign.name == site.owner_name and assign.context.owner is site.context.owner
+            for assign in model.sites.assigns
         )
 
     def _key_varies(self, site: sites.Store, model: Model) -> bool:

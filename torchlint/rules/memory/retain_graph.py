@@ -88,7 +88,8 @@ class RetainGraph(Rule):
         """Whether the next round may run through this round's graph: it starts outside, or a state is carried over."""
         assert loop.loop is not None
         if not any(
-            effect.kind is EffectKind.FORWARD and effect.context.inside(loop)
+            effect.kind is EffectKind.FORWARD
+            and effect.context.inside(loop)
             or (effect.callee is not None and effect.context.inside(loop))
             for effect in function.effects
         ):
