@@ -205,19 +205,19 @@ def _own_work(loop: Context, kinds: frozenset[EffectKind]) -> bool:
     facts = loop.loop
     assert facts is not None
     return any(
-        kind in kinds or (callee is not None and _function_work(callee, kinds)) for kind, callee in facts.body_effects
+        kind in kinds or (callee is not None and function_work(callee, kinds)) for kind, callee in facts.body_effects
     ) or any(iterates(inner) is not Iterates.STEPS and _own_work(inner, kinds) for inner in facts.inner)
 
 
 @_asked
-def _function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
+def function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
     """Whether a call of the function has one of these effects outside step loops of its own."""
     for effect in function.effects:
         if effect.kind not in kinds and effect.callee is None:
             continue
         if any(iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops()):
             continue
-        if effect.kind in kinds or (effect.callee is not None and _function_work(effect.callee, kinds)):
+        if effect.kind in kinds or (effect.callee is not None and function_work(effect.callee, kinds)):
             return True
     return False
 
@@ -408,7 +408,7 @@ def _is_hot_body(function: FunctionInfo) -> Hot | None:
         if best is None or _FINENESS.index(above.rate) > _FINENESS.index(best.rate):
             reasons = ((f"`{function.qualname}` is called here", caller.node), *above.reasons)
             best = Hot(reasons, above.rate, above.trains, above.interface, above.loop)
-    if best is None and not function.callers and all(_function_work(function, frozenset({kind})) for kind in _WORK):
+    if best is None and not function.callers and all(function_work(function, frozenset({kind})) for kind in _WORK):
         reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
         return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
     return best
