@@ -593,6 +593,7 @@ class CallReader(ExpressionReader):
                 function.device & DEVICE
                 and site.arguments
                 or any(v.conf >= Confidence.LIKELY for v in tensors)
+                or any(a.value.kind is Kind.UNKNOWN and a.value.device == DEVICE for a in site.arguments)
                 or (given and site.arguments and self.grad_is_off())
             ):
                 return self.call_module(function.but(kind=Kind.UNKNOWN), site)
