@@ -34,6 +34,10 @@ def suppressed(text: str) -> str:
             "loader = slow(), slower(), slow()\n",
             "loader = slow(), slower(), slow()  # torchlint: ignore[TL101, TL102]\n",
         ),
+        (
+            'loader = slow()  # see "# torchlint: ignore[TL1]"\n',
+            'loader = slow()  # see "# torchlint: ignore[TL1]"  # torchlint: ignore[TL101]\n',
+        ),
         ("loader = slow()  # why\n", "loader = slow()  # why  # torchlint: ignore[TL101]\n"),
         (
             "loader = slow(), slower()  # torchlint: ignore[TL102] why\n",

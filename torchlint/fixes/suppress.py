@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -16,6 +15,8 @@ from torchlint.findings import Edit, Finding
 from torchlint.fixes.apply import apply_edits
 from torchlint.fixes.run import Change, FixResult, read
 from torchlint.fixes.write import write
+from torchlint.source import directives
+from torchlint.source.directives import Directive
 from torchlint.source.parse import parse
 from torchlint.source.scan import LogicalLine, Scan, scan
 from torchlint.source.text import SourceFile, UnreadableError
@@ -23,7 +24,6 @@ from torchlint.source.text import SourceFile, UnreadableError
 __all__ = ["add_suppressions", "suppression_edits"]
 
 _META = frozenset(rule.code for rule in META_RULES)
-_EXISTING = re.compile(r"#\s*torchlint\s*:\s*ignore\s*\[([^\[\]#]*)\]", re.IGNORECASE)
 
 
 def add_suppressions(
@@ -75,8 +75,9 @@ def suppression_edits(source: SourceFile, scanned: Scan, findings: Iterable[Find
             at_row[row].add(finding.code)
         else:
             above[line].add(finding.code)
+    existing = directives.find(scanned)
     for row, codes in at_row.items():
-        yield _at_end(source, scanned, row, sorted(codes))
+        yield _at_end(source, existing, row, sorted(codes))
     for line, codes in above.items():
         indentation = source.text[line.start : line.code]
         yield source.edit(line.start, line.start, f"{indentation}# torchlint: ignore[{', '.join(sorted(codes))}]\n")
@@ -100,13 +101,13 @@ def _takes_comment(source: SourceFile, scanned: Scan, row: int) -> bool:
     return not any(start < end < stop for start, stop in inside)
 
 
-def _at_end(source: SourceFile, scanned: Scan, row: int, codes: list[str]) -> Edit:
+def _at_end(source: SourceFile, existing: Iterable[Directive], row: int, codes: list[str]) -> Edit:
+    """The edit that silences `codes` at the end of a row, in a directive that is there already or in one of its own."""
     line = source.line(row)
     start = source.row_starts[row - 1]
     end = start + len(line.rstrip())
-    for first, last in scanned.comment_spans:
-        if start <= first and last <= start + len(line) and (existing := _EXISTING.search(source.text, first, last)):
-            names = [name.strip() for name in existing[1].split(",") if name.strip()]
-            added = [*names, *(code for code in codes if code not in names)]
-            return source.edit(existing.start(1), existing.end(1), ", ".join(added))
+    for directive in existing:
+        if directive.kind == "ignore" and directive.selectors and start <= directive.start < start + len(line):
+            end = directive.selectors[-1].end
+            return source.edit(end, end, "".join(f", {code}" for code in codes))
     return source.edit(end, end, f"  # torchlint: ignore[{', '.join(codes)}]")
