@@ -6,9 +6,10 @@ alone: not on `ulimit -s`, nor on whether a worker, a thread of the language ser
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import TypeVar
 
@@ -22,6 +23,8 @@ _RECURSION_LIMIT = 200_000
 
 _lock = threading.Lock()
 _deep = threading.local()
+_users = 0  # deep calls that run now
+_limit = 0  # the recursion limit without them
 
 
 def call_deep(function: Callable[[], T]) -> T:
@@ -36,16 +39,39 @@ def call_deep(function: Callable[[], T]) -> T:
     def run() -> None:
         _deep.inside = True
         try:
-            outcome.set_result(function())
+            with _deep_recursion():
+                result = function()
         except BaseException as error:
             outcome.set_exception(error)
+        else:
+            outcome.set_result(result)
 
     _start(run)
     return outcome.result()
 
 
+@contextlib.contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Python's own limit raised, while any thread needs it: elsewhere it is what stands before the end of the stack.
+
+    Without it a JSON file of nothing but brackets, such as a damaged baseline, would end the process.
+    """
+    global _users, _limit
+    with _lock:
+        if not _users:
+            _limit = sys.getrecursionlimit()
+        _users += 1
+        sys.setrecursionlimit(max(_limit, _RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users:
+                sys.setrecursionlimit(_limit)
+
+
 def _start(run: Callable[[], None]) -> None:
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
     with _lock:  # the stack's size is a setting of the process
         before = threading.stack_size()
         for size in _STACK_BYTES:
