@@ -1576,6 +1576,8 @@ class CallReader(ExpressionReader):
         if qual in known.FULL_WAITS:
             self.effect(EffectKind.WAIT, node)
             return NONE
+        if last.startswith(("is_", "has_")):
+            return NUMBER
         if site.function.kind is Kind.CLASS and last[:1].isupper():
             return self.construct_torch(qual, last, site)
         plain = rest == last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from collections.abc import Iterator
 
@@ -57,12 +58,17 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         _FIELDS[kind] = fields
     for name in fields:
         held = getattr(node, name)
-        if isinstance(held, cst.CSTNode):
-            yield held
-        elif isinstance(held, (list, tuple)):
+        if type(held) is tuple or type(held) is list:
             for item in held:
-                if isinstance(item, cst.CSTNode):
+                if _is_node(type(item)):
                     yield item
+        elif _is_node(type(held)):
+            yield held
+
+
+@functools.cache
+def _is_node(kind: type) -> bool:
+    return issubclass(kind, cst.CSTNode)
 
 
 def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, within
 from torchlint.semantics.sites import Call, Loop
@@ -61,9 +62,10 @@ def names_read(node: cst.CSTNode) -> set[str]:
     return found
 
 
-def names_written(model: Model, roots: list[cst.CSTNode], _seen: frozenset[int] = frozenset()) -> set[str]:
+def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
     """The names and attributes that get a value below, in place or not, also by the methods of this file called there."""
     written: set[str] = set()
+    called: set[FunctionInfo] = set()
     for node in within(roots):
         targets: list[cst.BaseExpression] = []
         if isinstance(node, cst.Assign):
@@ -73,33 +75,34 @@ def names_written(model: Model, roots: list[cst.CSTNode], _seen: frozenset[int] 
         elif isinstance(node, cst.AsName):
             targets = [node.name] if isinstance(node.name, (cst.Name, cst.Tuple)) else []
         elif isinstance(node, cst.Call):
-            written |= _written_by_call(model, node, _seen)
+            if isinstance(node.func, cst.Attribute) and node.func.attr.value.endswith("_"):
+                targets.append(node.func.value)
+            targets += [a.value for a in node.args if a.keyword is not None and a.keyword.value == "out"]
+            site = model.call(node)
+            if site is not None and site.target is not None:
+                _note_called(site.target, called)
         for target in targets:
-            written |= _stored(target)
-    return written
+            written |= stored_names(target)
+    return written | {f"self.{name}" for function in called for _, name, _ in function.attributes}
 
 
-def _stored(target: cst.BaseExpression) -> set[str]:
+def stored_names(target: cst.BaseExpression) -> set[str]:
+    """The names whose values change where a target gets a value: `x` for `x[0]`, for `x.data`, and for `x` itself."""
     while isinstance(target, (cst.Subscript, cst.StarredElement)):
         target = target.value
     if isinstance(target, (cst.Tuple, cst.List)):
-        return {name for element in target.elements for name in _stored(element.value)}
+        return {name for element in target.elements for name in stored_names(element.value)}
     name = dotted(target)
     if name is None:
         return set()
-    # `x.data = y` changes `x` as well.
     return {name, name.rpartition(".")[0]} if name.endswith((".data", ".grad")) else {name}
 
 
-def _written_by_call(model: Model, node: cst.Call, seen: frozenset[int]) -> set[str]:
-    written: set[str] = set()
-    if isinstance(node.func, cst.Attribute) and node.func.attr.value.endswith("_"):
-        written |= _stored(node.func.value)
-    for argument in node.args:
-        if argument.keyword is not None and argument.keyword.value == "out":
-            written |= _stored(argument.value)
-    site = model.call(node)
-    target = site.target if site is not None else None
-    if target is not None and id(target) not in seen and isinstance(target.node, cst.FunctionDef):
-        written |= {name for name in names_written(model, [target.node.body], seen | {id(target)}) if "." in name}
-    return written
+def _note_called(function: FunctionInfo, called: set[FunctionInfo]) -> None:
+    """The function and those that it calls."""
+    todo = [function]
+    while todo:
+        one = todo.pop()
+        if one not in called:
+            called.add(one)
+            todo += [effect.callee for effect in one.effects if effect.callee is not None]

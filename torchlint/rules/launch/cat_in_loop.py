@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
+from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.semantics import contexts, sites
@@ -43,7 +44,7 @@ class CatInLoop(Rule):
         kind = contexts.iterates(loop)
         if kind is Iterates.LAYERS:
             confidence = Confidence.POSSIBLE  # a dense block: the next layer reads what has grown
-        if _doubles(site, grown):
+        if _doubles(site, grown, model):
             confidence = Confidence.POSSIBLE  # pieces of itself: it doubles, or a layer reads all of it
         hot = model.hot(site.context)
         yield Report(
@@ -62,19 +63,34 @@ def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
     if parts is None or not isinstance(parts.node, (cst.List, cst.Tuple)):
         return None
     for element in parts.node.elements:
-        if site.node in model.value(element.value).origins:
+        value = model.value(element.value)
+        if site.node in value.origins or (value.ident is not None and _fed_back(site, model)):
             return element.value
     return None
 
 
-def _doubles(site: sites.Call, grown: cst.BaseExpression) -> bool:
-    """Whether another part is made of the very tensor that grows."""
+def _fed_back(site: sites.Call, model: Model) -> bool:
+    """Whether a caller passes what the call gave before."""
+    calls = (model.call(caller.node) for caller in model.function_of(site.context).callers)
+    return any(
+        site.node in argument.value.origins for call in calls if call is not None for argument in call.arguments
+    )
+
+
+def _doubles(site: sites.Call, grown: cst.BaseExpression, model: Model) -> bool:
+    """Whether another part is a plain operation on the very tensor that grows: then few rounds make it large."""
     name = dotted(grown)
     parts = site.arguments[0].node
     if name is None or not isinstance(parts, (cst.List, cst.Tuple)):
         return False
-    others = [element.value for element in parts.elements if element.value is not grown]
-    return any(isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name for node in within([*others]))
+    for part in (element.value for element in parts.elements if element.value is not grown):
+        below = list(within([part]))
+        calls = [operation(model, node) for node in below if isinstance(node, cst.Call)]
+        if all(made is not None and made.name.islower() for made in calls) and any(
+            isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name for node in below
+        ):
+            return True
+    return False
 
 
 def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] | None:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence, Impact
 from torchlint.knowledge import names as known
+from torchlint.rules._patterns import operation
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
@@ -39,6 +40,7 @@ _HARMLESS_BUILTINS: Final = frozenset(
     getattr hasattr slice""".split()
 )
 _COPIES_TO_HOST: Final = frozenset("cpu numpy".split())
+_MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
 _TRAINS: Final = frozenset("backward step zero_grad".split())
 _DEPTH: Final = 3  # helpers within helpers
 
@@ -51,15 +53,14 @@ class LoopOverTensor(Rule):
     words = ("for",)
 
     def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
+        hot = model.hot(site.outer)
+        if hot is None and not may_be_hot(site.outer):
+            return
         confidence = self._assess(site, model)
         if confidence is None or self._inside_another(site, model):
             return
-        hot = model.hot(site.outer)
-        if hot is None:
-            if not may_be_hot(site.outer):
-                return
-            if not _is_large(site, model):
-                confidence = Confidence.POSSIBLE
+        if hot is None and not _is_large(site, model):
+            confidence = Confidence.POSSIBLE
         yield Report(
             site.node,
             f"each round of the loop over {quote(site.iterable_node) if site.iterable_node is not None else 'a tensor'} "
@@ -98,8 +99,8 @@ class LoopOverTensor(Rule):
         work = _work(model, body, frozenset())
         if work is None or not _launches(model, body, rounds.varying):
             return None
-        if any(_looks_up(model, node, targets) for node in within(body)):
-            work = min(work, Confidence.POSSIBLE)  # a setting for each round: sizes may differ
+        if any(_looks_up(model, node, targets) or _selects(model, node) for node in within(body)):
+            work = min(work, Confidence.POSSIBLE)  # rounds may differ in size
         return min(walked, work)
 
 
@@ -172,15 +173,13 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
     if isinstance(node, cst.Subscript):
         base = model.value(node.value)
         indices = [part.slice.value for part in node.slice if isinstance(part.slice, cst.Index)]
-        if (
-            base.kind not in (Kind.TENSOR, Kind.BATCH)
-            or base.on_host
-            or not any(_names(index) & targets for index in indices)
-        ):
+        if base.on_host or not any(_names(index) & targets for index in indices):
             return None
-        if len(node.slice) > 1 and not model.uses_numpy:
+        if base.kind in _MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:
             return Confidence.LIKELY  # only a tensor takes several positions
-        return base.conf if base.kind is Kind.TENSOR else Confidence.POSSIBLE
+        if base.kind is Kind.TENSOR:
+            return base.conf
+        return Confidence.POSSIBLE if base.kind is Kind.BATCH else None
     if (
         isinstance(node, cst.Comparison)
         and len(node.comparisons) == 1
@@ -215,10 +214,24 @@ def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
     """Whether a node takes an entry of something that is no tensor, at the loop's position."""
     if not isinstance(node, cst.Subscript):
         return False
-    kind = model.value(node.value).kind
-    if kind not in (Kind.CONTAINER, Kind.MODULE) and not (kind is Kind.UNKNOWN and isinstance(node.value, cst.Attribute)):
+    if len(node.slice) > 1 or model.value(node.value).kind not in (Kind.CONTAINER, Kind.MODULE, Kind.UNKNOWN):
         return False
     return any(isinstance(part.slice, cst.Index) and _names(part.slice.value) & targets for part in node.slice)
+
+
+def _selects(model: Model, node: cst.CSTNode) -> bool:
+    """Whether a node hands on what a mask or `unique` selects, so that the result of each round has a size of its own."""
+    if isinstance(node, cst.Call):
+        made = operation(model, node)
+        return made is not None and made.name in ("unique", "unique_consecutive")
+    if not isinstance(node, cst.Subscript) or model.value(node.value).kind is not Kind.TENSOR:
+        return False
+    by_mask = any(isinstance(part.slice, cst.Index) and model.value(part.slice.value).dtype == "bool" for part in node.slice)
+    around = model.parent(node) if by_mask else None
+    if isinstance(around, cst.Arg):
+        call = model.call(model.parent(around) or around)
+        return call is not None and call.method == "append"
+    return isinstance(around, (cst.ListComp, cst.GeneratorExp))
 
 
 def _computed_with(site: sites.Loop, model: Model) -> bool:

@@ -11,7 +11,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.launch._bodies import body_of, names_read, names_written
+from torchlint.rules.launch._bodies import names_read, names_written
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Context, Hot
 from torchlint.semantics.functions import Role
@@ -46,9 +46,11 @@ class TensorFromPythonInHotPath(Rule):
         number = _is_number(data)
         if not number and not _is_python_data(data):
             return
-        if not number or not _computes(model, site.node):
-            if _is_new(data.node, site.context, hot, model) or _is_hoisted(site, model):
-                return
+        computes = number and _computes(model, site.node)
+        if not computes and (_is_new(data.node, site.context, hot, model) or _is_hoisted(site, model)):
+            return
+        if number and not computes:
+            confidence = Confidence.POSSIBLE  # a tensor may be wanted: it is returned, or given to something
         yield Report(
             site.node,
             f"{quote(site.node)} copies Python data to the device {often(hot)}, and the host waits for the copy",
@@ -101,6 +103,8 @@ def _is_python_data(data: sites.Argument) -> bool:
     value = data.value
     if value.kind is Kind.UNKNOWN:
         return isinstance(data.node, (cst.Name, cst.Attribute))
+    if isinstance(data.node, (cst.List, cst.Tuple)) and not data.node.elements:
+        return False
     return _is_numbers(value)
 
 
@@ -121,6 +125,11 @@ def _computes(model: Model, made: cst.CSTNode) -> bool:
 
 def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) -> bool:
     """Whether the data is made anew on every step: not of literals, constants, and what was there before the steps."""
+    if any(isinstance(inner, cst.Call) for inner in within([node])):
+        return True
+    read = names_read(node)
+    if not read:
+        return False
     owner = model.function_of(context)
     loop = next((link.node for link in context.enclosing_loops() if link.node is hot.loop), None)
     if loop is not None:
@@ -134,15 +143,25 @@ def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) 
         for method in owner.cls.methods.values():
             if method.role is not Role.SETUP:
                 varying |= {f"self.{name}" for cls, name, _ in method.attributes if cls is owner.cls}
-    return bool(names_read(node) & varying) or any(isinstance(inner, cst.Call) for inner in within([node]))
+    return bool(read & varying)
 
 
 def _is_hoisted(site: sites.Call, model: Model) -> bool:
     """Whether a loop below it in the same function is what reads it: it stands before the loop already."""
-    readings = set(model.uses.get(site.node, ()))
+    readings = model.uses.get(site.node, ())
+    if not readings:
+        return False
+    around = set(_around(model, site.node))
     return any(
-        loop.outer.owner is site.context.owner
-        and not site.context.inside(loop.context)
-        and any(node in readings for node in within(body_of(loop)))
-        for loop in model.sites.loops
+        isinstance(link, (cst.For, cst.While)) and link not in around
+        for reading in readings
+        for link in _around(model, reading)
     )
+
+
+def _around(model: Model, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The nodes around a node, up to its function."""
+    link = model.parent(node)
+    while link is not None and not isinstance(link, cst.FunctionDef):
+        yield link
+        link = model.parent(link)

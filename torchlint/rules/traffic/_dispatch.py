@@ -25,9 +25,11 @@ def eager(model: Model, context: Context) -> bool:
 
 
 def has_fused_branch(model: Model, context: Context, names: frozenset[str]) -> bool:
-    """Whether the function around, its class or family, or what calls it, also calls one of the fused functions."""
+    """Whether the function around, its class or family, its callers or what it calls also call a fused function."""
     functions: set[FunctionInfo] = set()
-    todo = [(model.function_of(context), 0)]
+    owner = model.function_of(context)
+    todo = [(owner, 0)]
+    todo += [(effect.callee, _FAR) for effect in owner.effects if effect.callee is not None]
     while todo:
         function, far = todo.pop()
         if function in functions or far > _FAR or function is model.root:

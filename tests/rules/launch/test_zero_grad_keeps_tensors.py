@@ -1,0 +1,48 @@
+"""TL206: gradients filled with zeros."""
+
+from __future__ import annotations
+
+from tests.rules.helpers import check, reports
+
+
+def test_fires() -> None:
+    check(
+        """
+        def step(net, opt, x):
+            opt.zero_grad(set_to_none=False)  # TL206
+            net.zero_grad(False)  # TL206
+            for group in opt.param_groups:
+                for p in group["params"]:
+                    p.grad.data.zero_()  # TL206
+            [p.grad.fill_(0.0) for p in net.parameters()]  # TL206
+            net(x).sum().backward()
+            opt.step()
+        """,
+        "TL206",
+    )
+
+
+def test_silent() -> None:
+    check(
+        """
+        import torch
+
+        def step(net, opt, x, keep, graph):
+            opt.zero_grad()
+            opt.zero_grad(set_to_none=keep)
+            x.grad.zero_()
+            for p in net.parameters():
+                p.grad = None
+                p.data.zero_()
+            with torch.cuda.graph(graph):
+                opt.zero_grad(set_to_none=False)
+        """,
+        "TL206",
+    )
+
+
+def test_the_repair_drops_the_argument() -> None:
+    source = "def f(opt):\n    opt.zero_grad(set_to_none=False)\n"
+    [(_, report)] = reports(source, "TL206")
+    assert report.fix is not None
+    assert [edit.content for edit in report.fix.edits] == [""]
