@@ -267,6 +267,8 @@ class ExpressionReader:
         if held is not None:
             if held.kind is Kind.UNKNOWN:
                 held = self.refine(held, cls.duck.get(attr))
+            elif held.kind is Kind.MODULE and base.kind is Kind.MODULE and held.on_host:
+                held = held.but(device=base.device or ANYWHERE)  # made on the host, moved with what holds it
             return self.as_root(held) if attr in cls.roots else held
         if base.kind is Kind.MODULE:
             return self.attribute_of_module(base, attr, node)

@@ -116,3 +116,35 @@ def test_a_copy_that_closes_a_clock_and_one_that_a_simulator_needs() -> None:
         """,
         "TL103",
     )
+
+
+def test_what_only_the_host_can_compute_is_possible() -> None:
+    source = """
+        import torch
+        from scipy.optimize import linear_sum_assignment as assign
+        from torch import nn
+
+        class Match(nn.Module):
+            def forward(self, x, y):
+                cost = torch.cdist(x, y).cpu()  # TL103
+                rows, cols = assign(cost)
+                return self.session.run(x.detach().cpu().numpy()), rows, cols  # TL103
+        """
+    check(source, "TL103", possible=True)
+
+
+def test_a_module_made_on_the_host_moves_with_its_owner() -> None:
+    check(
+        """
+        from torch import nn
+
+        class Head(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin = nn.Linear(4, 4)
+
+            def forward(self, x):
+                return self.lin(x.to(self.lin.weight.device)).to(self.lin.weight)
+        """,
+        "TL103",
+    )

@@ -14,7 +14,7 @@ import libcst as cst
 from torchlint.knowledge import names as known
 from torchlint.semantics import contexts
 from torchlint.semantics.contexts import Context, Iterates, Scope
-from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.functions import EffectKind, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -30,6 +30,8 @@ _PASSES: Final = frozenset(
     zip numpy.array numpy.asarray numpy.clip numpy.concatenate numpy.float32 numpy.int64 numpy.squeeze
     numpy.stack""".split()
 )
+# Packages that compute on the host and return what they computed.
+_HOST_CODE: Final = frozenset("PIL cv2 imageio librosa onnxruntime pycocotools scipy skimage sklearn soundfile".split())
 _FAR: Final = 200  # expressions followed before the search is given up
 
 
@@ -41,6 +43,20 @@ def inherent(model: Model, read: cst.BaseExpression, context: Context) -> bool:
                 return True
         elif isinstance(around, (cst.If, cst.While)) and _ends_decoding(model, around, context):
             return True
+    return False
+
+
+def feeds_host_code(model: Model, read: cst.BaseExpression) -> bool:
+    """Whether the value goes into code that works on the host alone: a solver, an image library, another runtime."""
+    for around in _ends(model, read):
+        if isinstance(around, cst.Call) and not isinstance(model.parent(around), cst.Expr):
+            callee = model.value(around.func)
+            if (callee.qual or "").split(".", 1)[0] in _HOST_CODE:
+                return True
+            site = model.call(around)
+            if site is not None and callee.kind is Kind.UNKNOWN and model.is_role(site.context, Role.FORWARD):
+                if any(argument.value.kind is Kind.NDARRAY for argument in site.arguments):
+                    return True
     return False
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.sync._uses import inherent
+from torchlint.rules.sync._uses import feeds_host_code, inherent
 from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -35,6 +35,8 @@ class SyncCopyToHost(Rule):
         confidence, impact = wait.confidence, wait.impact
         if copied.kind is Kind.UNKNOWN and model.uses_numpy and not copied.may_be_device:
             confidence = Confidence.POSSIBLE  # NumPy's arrays have `.tolist()` as well
+        if feeds_host_code(model, site.node):
+            confidence = Confidence.POSSIBLE  # where the device cannot do the work, the copy is needed
         if copied.rank != 0 and wait.hot is not None and wait.hot.trains:
             impact = max(impact, Impact.MEDIUM)  # the data itself crosses the link as well
         yield Report(
