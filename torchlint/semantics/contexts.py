@@ -82,7 +82,27 @@ class Context:
     negated: bool = False  # the branch runs where the test is false
     manager: Value | None = None  # of a `with`
     flags: frozenset[str] = frozenset()  # of a `with`: "no_grad", "enable_grad", "autocast:bfloat16", "profiler", ...
+    # Worked out from the surrounding context when this one is made, since they are asked for everywhere.
+    owner: FunctionInfo | None = field(init=False, default=None)  # the function whose body it is in; None at module level
+    loops: tuple[Context, ...] = field(init=False, default=())  # around it within its function, innermost first
+    grad_off: bool = field(init=False, default=False)  # by a `with` in its function, or a decorator of it
     _hot: Hot | bool | None = False
+
+    def __post_init__(self) -> None:
+        parent = self.parent
+        if self.scope is Scope.FUNCTION:
+            self.owner = self.function
+            self.grad_off = self.function is not None and self.function.no_grad
+            return
+        if parent is not None:
+            self.owner, self.loops, self.grad_off = parent.owner, parent.loops, parent.grad_off
+        if self.scope is Scope.LOOP:
+            self.loops = (self, *self.loops)
+        elif self.scope is Scope.WITH:
+            if "no_grad" in self.flags:
+                self.grad_off = True
+            elif "enable_grad" in self.flags:
+                self.grad_off = False
 
     def chain(self) -> Iterator[Context]:
         """This context and those around it, up to the module, not crossing into callers."""
@@ -98,21 +118,9 @@ class Context:
                 return context
         return None
 
-    def enclosing_loops(self) -> list[Context]:
+    def enclosing_loops(self) -> tuple[Context, ...]:
         """The loops around it within its function, innermost first."""
-        loops = []
-        for context in self.chain():
-            if context.scope is Scope.LOOP:
-                loops.append(context)
-            elif context.scope is Scope.FUNCTION:
-                break
-        return loops
-
-    @property
-    def owner(self) -> FunctionInfo | None:
-        """The function whose body it is in, or None at module level."""
-        context = self.enclosing(Scope.FUNCTION)
-        return context.function if context is not None else None
+        return self.loops
 
     def inside(self, other: Context) -> bool:
         """Whether `other` is this context or around it."""

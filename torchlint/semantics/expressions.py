@@ -541,16 +541,7 @@ class ExpressionReader:
 
     def grad_is_off(self) -> bool:
         """Whether autograd is off here by a `with` or a decorator of this function."""
-        for link in self.context.chain():
-            if link.scope is Scope.WITH:
-                if "no_grad" in link.flags:
-                    return True
-                if "enable_grad" in link.flags:
-                    return False
-            elif link.scope is Scope.FUNCTION:
-                assert link.function is not None
-                return link.function.no_grad
-        return False
+        return self.context.grad_off
 
     def _binary(self, node: cst.BinaryOperation) -> Value:
         left = self.eval(node.left)

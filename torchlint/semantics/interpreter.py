@@ -1007,13 +1007,10 @@ class Interpreter(CallReader):
         if not self.recording:
             return
         self.frame.info.effects.append(Effect(kind, node, self.context, value, callee, part))
-        for context in self.context.chain():
-            if context.scope is Scope.LOOP:
-                assert context.loop is not None
-                context.loop.body_effects.append((kind, callee))
-                break
-            if context.scope is Scope.FUNCTION:
-                break
+        if self.context.loops:
+            facts = self.context.loops[0].loop
+            assert facts is not None
+            facts.body_effects.append((kind, callee))
 
     def called(self, info: FunctionInfo, node: cst.CSTNode, part: str = "") -> None:
         """Record that a function of this file is called here."""

@@ -12,7 +12,8 @@ from torchlint.semantics.model import Model
 
 def region(context: Context, model: Model) -> FunctionInfo | None:
     """The compiled function whose graph code here belongs to; None outside, and where it says that it is not compiling."""
-    if contexts.in_test(context):
+    function = model.compiled(context)
+    if function is None or contexts.in_test(context):
         return None
     for link in context.chain():
         if link.scope is Scope.BRANCH and link.test is not None and _asks_compiling(link.test):
@@ -21,7 +22,7 @@ def region(context: Context, model: Model) -> FunctionInfo | None:
             return None
         if link.scope is Scope.FUNCTION:
             break
-    return model.compiled(context)
+    return function
 
 
 def is_full_graph(function: FunctionInfo) -> bool:
