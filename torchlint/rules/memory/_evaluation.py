@@ -1,0 +1,318 @@
+"""What is evaluated: modules in evaluation mode or frozen, and results whose graph nobody needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.knowledge import names as known
+from torchlint.semantics import sites
+from torchlint.semantics.functions import ClassInfo, FunctionInfo
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import children
+
+# What reads numbers only: the graph behind them is not used any more.
+_DROPS: Final = known.GRAPH_FREE | frozenset("item tolist numpy data detach grad_fn".split())
+# What tells of a tensor without its numbers.
+_NEUTRAL: Final = frozenset("shape device dtype ndim size dim numel is_cuda".split())
+# What passes the graph on: the question goes to its result. `sample` and the like stop it.
+_PASSES: Final = frozenset(
+    """softmax log_softmax sigmoid tanh exp log max min topk sort sum mean std var amax amin norm normalize squeeze
+    unsqueeze view reshape flatten permute transpose float half double to cpu cuda clamp mul div add sub cat stack
+    interpolate gather index_select contiguous abs pow sqrt chunk split select matmul bmm cosine_similarity relu
+    masked_fill expand t""".split()
+)
+_READERS: Final = frozenset("float int bool print str repr len isinstance type".split())
+_DEEPEST: Final = 12
+
+
+class Modes:
+    """Which modules the file puts into evaluation mode, and which it freezes; asked by how they are written."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._order = {call.node: index for index, call in enumerate(model.sites.calls)}
+        self._switches: dict[FunctionInfo, list[tuple[str, bool | None, sites.Call]]] = {}
+        self._frozen: set[str] = set()
+        self._frozen_classes: set[ClassInfo] = set()
+        for call in model.sites.calls:
+            if call.method in ("eval", "train") and call.receiver_node is not None:
+                name = dotted(_unwrapped(call.receiver_node))
+                if name is not None:
+                    self._switches.setdefault(model.function_of(call.context), []).append((name, _mode(call), call))
+            elif call.method == "requires_grad_" and _is_false(call.argument(0, "requires_grad")):
+                self._freeze(call.receiver_node, model.function_of(call.context))
+        for assign in model.sites.assigns:
+            target = assign.target
+            if isinstance(target, cst.Attribute) and target.attr.value == "requires_grad":
+                if assign.value.const is False:
+                    self._freeze(target.value, model.function_of(assign.context))
+        self._freeze_arguments()
+
+    # Frozen
+
+    def is_frozen(self, name: str | None, cls: ClassInfo | None) -> bool:
+        """Whether the file asks for no gradients of the module's parameters."""
+        return cls in self._frozen_classes or (name is not None and name.rsplit(".", 1)[-1] in self._frozen)
+
+    def _freeze(self, node: cst.BaseExpression | None, function: FunctionInfo) -> None:
+        """Note what `node.requires_grad_(False)` freezes: a module, or the module over whose parameters a loop goes."""
+        name = dotted(node) if node is not None else None
+        if name is None:
+            return
+        for loop in self._model.sites.loops:
+            if loop.context.owner is not function and function is not self._model.root or loop.iterable_node is None:
+                continue
+            if loop.target is not None and name.split(".", 1)[0] in _names(loop.target):
+                source = _owner_of_parameters(loop.iterable_node)
+                name = dotted(source) if source is not None else None
+                break
+        if name == "self" and function.cls is not None:
+            self._frozen_classes.add(function.cls)
+        elif name is not None:
+            self._frozen.add(name.rsplit(".", 1)[-1])
+
+    def _freeze_arguments(self) -> None:
+        """A helper that freezes its parameter freezes what its callers pass."""
+        for call in self._model.sites.calls:
+            if call.target is None:
+                continue
+            for parameter in call.target.parameters:
+                if parameter.name in self._frozen and parameter.name != "self":
+                    given = argument_for(call, call.target, parameter.name)
+                    name = dotted(given) if given is not None else None
+                    if name is not None:
+                        self._frozen.add(name.rsplit(".", 1)[-1])
+
+    # Evaluation mode
+
+    def switched_here(self, name: str, at: cst.CSTNode, function: FunctionInfo) -> sites.Call | None:
+        """The call in the same function that has put the module into evaluation mode by the time `at` runs."""
+        position = self._order.get(at)
+        site = self._model.call(at)
+        if position is None or site is None:
+            return None
+        last: sites.Call | None = None
+        for switched, evaluates, call in self._switches.get(function, ()):
+            if not _covers(switched, name) or self._order[call.node] > position:
+                continue
+            if evaluates and site.context.inside(call.context):
+                last = call
+            elif not evaluates:
+                last = None
+        return last
+
+    def always_evaluated(self, name: str, function: FunctionInfo) -> cst.CSTNode | None:
+        """What puts the module into evaluation mode where it is made, if nothing of that scope trains it."""
+        head, _, rest = name.partition(".")
+        if head == "self" and rest and function.cls is not None:
+            return self._evaluated_attribute(rest.split(".", 1)[0], function.cls)
+        scope: FunctionInfo | None = function
+        while scope is not None:
+            made = self._evaluated_name(head, scope)
+            if made is not None or self._binds(head, scope):
+                return made
+            scope = scope.parent
+        return self._evaluated_name(head, self._model.root)
+
+    def _evaluated_attribute(self, attribute: str, cls: ClassInfo) -> cst.CSTNode | None:
+        name = f"self.{attribute}"
+        found: cst.CSTNode | None = None
+        for method in cls.methods.values():
+            for switched, evaluates, call in self._switches.get(method, ()):
+                if not evaluates and (_covers(switched, name) or switched.startswith(name)):
+                    return None
+                if evaluates and switched == name and method.name in known.SETUP_METHODS:
+                    found = call.node
+        for node in cls.stores.get(attribute, ()):
+            made = _made_evaluated(getattr(node, "value", None), self)
+            if made is not None:
+                found = made
+        return found
+
+    def _evaluated_name(self, name: str, scope: FunctionInfo) -> cst.CSTNode | None:
+        if any(switched == name and not evaluates for switched, evaluates, _ in self._switches.get(scope, ())):
+            return None
+        for assign in self._model.sites.assigns:
+            if assign.name == name and self._model.function_of(assign.context) is scope:
+                made = _made_evaluated(assign.value_node, self)
+                if made is not None:
+                    return made
+        if scope is self._model.root:
+            for switched, evaluates, call in self._switches.get(scope, ()):
+                if switched == name and evaluates:
+                    return call.node
+        return None
+
+    def _binds(self, name: str, scope: FunctionInfo) -> bool:
+        assigns = (a for a in self._model.sites.assigns if a.name == name)
+        return any(parameter.name == name for parameter in scope.parameters) or any(
+            self._model.function_of(assign.context) is scope for assign in assigns
+        )
+
+    def returns_evaluated(self, node: cst.BaseExpression) -> bool:
+        """Whether a call gives a module that the function of this file behind it has put into evaluation mode."""
+        site = self._model.call(node)
+        if site is None or site.target is None:
+            return False
+        switches = self._switches.get(site.target, ())
+        given = [node for node, _, _ in site.target.return_sites if isinstance(node, cst.BaseExpression)]
+        names = {dotted(_unwrapped(node)) for node in given}
+        return any(_ends_in_eval(node) for node in given) or any(
+            evaluates and name in names for name, evaluates, _ in switches
+        )
+
+
+def _made_evaluated(node: cst.BaseExpression | None, modes: Modes) -> cst.CSTNode | None:
+    if node is None:
+        return None
+    return node if _ends_in_eval(node) or modes.returns_evaluated(node) else None
+
+
+def _ends_in_eval(node: cst.CSTNode | None) -> bool:
+    """Whether `.eval()` is one of the calls in a chain such as `Net().to(device).eval()`."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        if node.func.attr.value == "eval":
+            return True
+        node = node.func.value
+    return False
+
+
+def _unwrapped(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The module behind moves and wrappers' attributes: `model` in `model.to(device).eval()`."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        node = node.func.value
+    return node
+
+
+def _mode(call: sites.Call) -> bool | None:
+    """Whether a switch turns evaluation mode on; None where that depends."""
+    if call.method == "eval":
+        return True
+    mode = call.argument(0, "mode")
+    if mode is None:
+        return False
+    return not mode.value.const if isinstance(mode.value.const, bool) else None
+
+
+def _is_false(argument: sites.Argument | None) -> bool:
+    return argument is not None and argument.value.const is False
+
+
+def _covers(switched: str, name: str) -> bool:
+    """Whether a mode set on one module reaches another: the same, or a part of it."""
+    return name == switched or name.startswith(switched + ".")
+
+
+def _names(target: cst.BaseExpression) -> set[str]:
+    found: set[str] = set()
+    todo: list[cst.CSTNode] = [target]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, cst.Name):
+            found.add(node.value)
+        else:
+            todo.extend(children(node))
+    return found
+
+
+def _owner_of_parameters(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """`model` in `model.parameters()`, `list(model.named_parameters())`."""
+    while isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("parameters", "named_parameters"):
+            return node.func.value
+        if not node.args:
+            return None
+        node = node.args[0].value
+    return None
+
+
+def argument_for(call: sites.Call, target: FunctionInfo, name: str) -> cst.BaseExpression | None:
+    """The argument that a call passes for a parameter."""
+    by_name = call.argument(None, name)
+    if by_name is not None:
+        return by_name.node
+    parameters = [parameter.name for parameter in target.parameters if not parameter.star]
+    if name not in parameters:
+        return None
+    index = parameters.index(name)
+    if target.method in ("instance", "class") and call.method is not None:
+        index -= 1
+    given = call.argument(index) if index >= 0 else None
+    return given.node if given is not None else None
+
+
+def graph_is_dropped(node: cst.BaseExpression, model: Model) -> bool:
+    """Whether all that is read of a call's result are numbers: no use keeps or needs the graph behind it."""
+    answers = list(_reads(node, model, set(), 0))
+    return bool(answers) and all(answers)
+
+
+def _reads(node: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:
+    """For each use of a value: whether it reads numbers only."""
+    if node in seen or depth > _DEEPEST:
+        yield depth <= _DEEPEST
+        return
+    seen.add(node)
+    for reading in (node, *model.uses.get(node, ())):
+        if reading is not node and reading in seen:
+            continue
+        yield from _use(reading, model, seen, depth)
+
+
+def _use(reading: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:
+    around = model.parent(reading)
+    if isinstance(around, cst.Arg):
+        around = model.parent(around)
+        assert isinstance(around, cst.Call)
+        yield from _passed(around, model, seen, depth)
+    elif isinstance(around, cst.Attribute) and around.value is reading:
+        name = around.attr.value
+        call = model.parent(around)
+        if name in _NEUTRAL:
+            return
+        if name in _DROPS:
+            yield True
+        elif isinstance(call, cst.Call) and call.func is around:
+            yield from _reads(call, model, seen, depth + 1) if name in _PASSES else (False,)
+        else:
+            yield from _reads(around, model, seen, depth + 1)
+    elif isinstance(around, (cst.Assign, cst.AnnAssign)):
+        targets = [target.target for target in around.targets] if isinstance(around, cst.Assign) else [around.target]
+        if any(isinstance(target, (cst.Attribute, cst.Subscript)) for target in targets):
+            yield False
+    elif isinstance(around, (cst.Comparison, cst.ComparisonTarget, cst.FormattedStringExpression)):
+        yield True
+    elif isinstance(around, (cst.Subscript, cst.BinaryOperation, cst.UnaryOperation)):
+        yield from _reads(around, model, seen, depth + 1)
+    elif isinstance(around, cst.Return):
+        callers = _function_around(around, model).callers
+        for caller in callers:
+            yield from _reads(caller.node, model, seen, depth + 1)
+        if not callers:
+            yield False
+    elif around is not None and not isinstance(around, cst.Del):
+        yield False
+
+
+def _function_around(node: cst.CSTNode, model: Model) -> FunctionInfo:
+    around: cst.CSTNode | None = node
+    while around is not None and around not in model.functions:
+        around = model.parent(around)
+    return model.functions[around] if around is not None else model.root
+
+
+def _passed(call: cst.Call, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:
+    qualified = model.resolve(call.func) or ""
+    namespace, _, name = qualified.rpartition(".")
+    if qualified in _READERS:
+        yield True
+    elif namespace in ("torch", "torch.nn.functional", "torch.special", "torch.linalg"):
+        if name in _DROPS:
+            yield True
+        else:
+            yield from _reads(call, model, seen, depth + 1) if name in _PASSES else (False,)
+    else:
+        yield False

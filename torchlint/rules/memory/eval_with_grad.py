@@ -1,0 +1,359 @@
+"""TL603: evaluation that builds graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.memory._evaluation import Modes, argument_for, graph_is_dropped
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, MAYBE, Kind, Value
+
+_DEEPEST = 4  # how many calls up an evaluation is looked for
+_WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
+_SKIPPED_ROLES = HOT_ROLES | {Role.TEST, Role.WORKER}
+# Decorators that neither call a function at another time nor turn autograd off.
+_PLAIN_DECORATORS = ("functools.", "typing.", "typing_extensions.", "abc.", "torch.compile", "torch.jit.")
+_BUILTIN_DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A place that runs a module: the call itself, or a call of a function of this file that does."""
+
+    node: cst.BaseExpression
+    context: Context
+    function: FunctionInfo
+    module: str | None  # as written there
+    value: Value
+    direct: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    run: _Run
+    why: str
+    related: tuple[tuple[str, cst.CSTNode], ...]
+    confidence: Confidence
+
+
+class EvalWithGrad(Rule):
+    """An evaluation or inference path that runs a module with autograd on, in every caller."""
+
+    code = "TL603"
+    name = "eval-with-grad"
+    bottleneck = "memory"
+    summary = "Evaluation runs a module with autograd on"
+    fix_availability = FixAvailability.SOMETIMES
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        runs = [run for function in (*model.functions.values(), model.root) for run in self._runs(function, model)]
+        if not runs or _turned_off_for_good(model):
+            return
+        modes = Modes(model)
+        reported: set[tuple[FunctionInfo, cst.CSTNode | None]] = set()
+        for run in runs:
+            if self._builds_no_graph(run, modes):
+                continue
+            for finding in self._evaluated(run, modes, model, _DEEPEST):
+                loop = _step_loop(finding.run.context)
+                place = (finding.run.function, loop.node if loop is not None else None)
+                if place not in reported:  # one `no_grad` serves all that runs there
+                    reported.add(place)
+                    yield self._report(finding, model)
+
+    def _report(self, finding: _Finding, model: Model) -> Report:
+        run = finding.run
+        return Report(
+            run.node,
+            f"{quote(run.node)} runs with autograd on, though {finding.why}: the activations of the whole forward stay "
+            "until its result is dropped",
+            "Run it under `torch.no_grad()` or `torch.inference_mode()`",
+            finding.confidence,
+            Impact.MEDIUM,
+            finding.related,
+            self._fix(run, model),
+        )
+
+    def _fix(self, run: _Run, model: Model) -> NodeFix | None:
+        """`@torch.no_grad()` on the function, where nothing in it asks for a gradient."""
+        function = run.function
+        if not isinstance(function.node, cst.FunctionDef) or function.is_generator or contexts.does(function, _WORK):
+            return None
+        return NodeFix(
+            Applicability.UNSAFE,
+            "Decorate the function with `torch.no_grad()`",
+            (NodeEdit(function.node, "@torch.no_grad()", "line-before"),),
+            ("import torch",),
+        )
+
+    # What runs
+
+    def _runs(self, function: FunctionInfo, model: Model) -> Iterator[_Run]:
+        for effect in function.effects:
+            if effect.kind is not EffectKind.FORWARD or effect.value is None or not isinstance(effect.node, cst.Call):
+                continue
+            site = model.call(effect.node)
+            if site is None or site.method == "generate":  # which turns autograd off itself
+                continue
+            written = site.node.func
+            if site.method in ("forward", "__call__") and site.receiver_node is not None:
+                written = site.receiver_node
+            if _is_loss(effect.value):
+                continue
+            if not self._within_reach(effect.context, function, model):
+                continue
+            yield _Run(site.node, effect.context, function, dotted(written), effect.value)
+
+    def _within_reach(self, context: Context, function: FunctionInfo, model: Model) -> bool:
+        """Whether autograd is on, as far as the file tells, and the code is no part of a forward or a training step."""
+        if model.autograd_off(context) or contexts.in_test(context) or _perhaps_off(context):
+            return False
+        if any(link.function is not None and link.function.role in _SKIPPED_ROLES for link in context.chain()):
+            return False
+        return not _serves_a_step(function)
+
+    def _builds_no_graph(self, run: _Run, modes: Modes) -> bool:
+        return run.value.graph == DETACHED or modes.is_frozen(run.module, run.value.cls)
+
+    # Who evaluates
+
+    def _evaluated(self, run: _Run, modes: Modes, model: Model, depth: int) -> list[_Finding]:
+        """Where the module is run to evaluate: here, if that is known or all callers do, else at those callers."""
+        if not self._within_reach(run.context, run.function, model):
+            return []
+        here = self._evidence(run, modes, model)
+        if here is not None:
+            return [here]
+        above: list[_Finding] = []
+        every = bool(run.function.callers)
+        for caller in run.function.callers:
+            if caller.context.owner is run.function:
+                continue
+            up = self._lifted(run, caller, model)
+            found = self._evaluated(up, modes, model, depth - 1) if depth and up is not None else []
+            every = every and bool(found)
+            above += found
+        if every and above:
+            first = min(above, key=lambda finding: finding.confidence)
+            return [replace(first, run=run, related=(*first.related, ("it is called here", first.run.node)))]
+        return above
+
+    def _lifted(self, run: _Run, caller: CallerSite, model: Model) -> _Run | None:
+        """The same run, as the caller sees it."""
+        site = model.call(caller.node)
+        if site is None:
+            return None
+        owner = model.function_of(caller.context)
+        module = run.module
+        head, _, rest = (module or "").partition(".")
+        if head == "self":
+            base = dotted(site.receiver_node) if site.receiver_node is not None else None
+            module = f"{base}.{rest}".rstrip(".") if base is not None else None
+        elif any(parameter.name == head for parameter in run.function.parameters):
+            given = argument_for(site, run.function, head)
+            base = dotted(given) if given is not None else None
+            module = f"{base}.{rest}".rstrip(".") if base is not None else None
+        return _Run(site.node, caller.context, owner, module, run.value, direct=False)
+
+    def _evidence(self, run: _Run, modes: Modes, model: Model) -> _Finding | None:
+        """What tells that the module is run for its numbers alone."""
+        dropped = run.direct and graph_is_dropped(run.node, model)
+        trained = _gradients_wanted(run, model)
+        if not dropped and (_goes_into_backward(run, model) if trained else _given_to_training(run, model)):
+            return None
+        switch = modes.switched_here(run.module, run.node, run.function) if run.module is not None else None
+        if switch is not None and (not trained or _same_round(switch.context, run.context)):
+            return self._finding(run, "it is in evaluation mode", (("set here", switch.node),), Confidence.LIKELY)
+        if not trained:
+            made = modes.always_evaluated(run.module, run.function) if run.module is not None else None
+            if made is not None and not _trains(run.function):
+                confidence = Confidence.LIKELY if _called_by_name(run.function) else Confidence.POSSIBLE
+                related = (("evaluation mode is set here", made),)
+                return self._finding(run, "it is only ever in evaluation mode", related, confidence)
+            loop = _step_loop(run.context)
+            if loop is not None and run.direct and _is_module(run.value) and _is_loader(loop):
+                assert loop.loop is not None
+                if not run.function.is_generator:
+                    related = (("this loop", loop.loop.node),)
+                    return self._finding(run, "the loop around it trains nothing", related, Confidence.LIKELY)
+        if dropped and _is_module(run.value):
+            confidence = Confidence.LIKELY if _reached(run, model) else Confidence.POSSIBLE
+            return self._finding(run, "only the numbers of what it returns are read", (), confidence)
+        return None
+
+    def _finding(
+        self, run: _Run, why: str, related: tuple[tuple[str, cst.CSTNode], ...], confidence: Confidence
+    ) -> _Finding:
+        if _unknown_decorator(run.function) or _off_in_a_caller(run.function):
+            confidence = Confidence.POSSIBLE
+        return _Finding(run, why, related, confidence)
+
+
+def _is_loss(value: Value) -> bool:
+    return value.kind is Kind.MODULE and value.cls is None and (value.qual or "").endswith("Loss")
+
+
+def _turned_off_for_good(model: Model) -> bool:
+    """Whether the file turns autograd off by a call whose end nobody sees."""
+    entered = {site.item for site in model.sites.withs}
+    for call in model.sites.calls:
+        if call.callee in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled") and call.node not in entered:
+            mode = call.argument(0, "mode")
+            if mode is None or mode.value.const is not True:
+                return True
+        if call.method in ("enter_context", "__enter__"):
+            managers = [call.receiver_node, *(argument.node for argument in call.arguments)]
+            if any(isinstance(node, cst.Call) and _is_no_grad(model.resolve(node.func)) for node in managers):
+                return True
+    return False
+
+
+def _is_no_grad(name: str | None) -> bool:
+    return name is not None and name.rsplit(".", 1)[-1] in ("no_grad", "inference_mode", "set_grad_enabled")
+
+
+def _perhaps_off(context: Context) -> bool:
+    """Whether a `with` around may turn autograd off: by its argument, or as a manager that is not known."""
+    for link in context.chain():
+        if link.scope is Scope.WITH:
+            if "maybe_no_grad" in link.flags:
+                return True
+            if isinstance(link.node, cst.With) and any(_speaks_of_gradients(item) for item in link.node.items):
+                return "enable_grad" not in link.flags
+        if link.scope is Scope.FUNCTION:
+            return False
+    return False
+
+
+def _speaks_of_gradients(item: cst.WithItem) -> bool:
+    text = cst.Module([]).code_for_node(item.item)
+    return "grad" in text or "infer" in text
+
+
+def _serves_a_step_itself(function: FunctionInfo) -> bool:
+    """Whether a forward, a hook or a training step reaches the function."""
+    if function.role in HOT_ROLES:
+        return True
+    return any(
+        caller.context.owner is not None and _serves_a_step(caller.context.owner) for caller in function.callers
+    )
+
+
+_serves_a_step = contexts.remembered(_serves_a_step_itself, False)
+
+
+def _step_loop(context: Context) -> Context | None:
+    return next((loop for loop in context.enclosing_loops() if contexts.iterates(loop) is Iterates.STEPS), None)
+
+
+def _is_loader(loop: Context) -> bool:
+    return loop.loop is not None and loop.loop.iterable is not None and loop.loop.iterable.kind is Kind.LOADER
+
+
+def _gradients_wanted(run: _Run, model: Model) -> bool:
+    """Whether a backward, or what asks for gradients of inputs, runs in the same round of the same loop."""
+    for effect in run.function.effects:
+        works = effect.kind in _WORK or (effect.callee is not None and contexts.function_work(effect.callee, _WORK))
+        if works and _in_reach(effect.context, run.context):
+            return True
+    if any(
+        isinstance(assign.target, cst.Attribute)
+        and assign.target.attr.value == "requires_grad"
+        and assign.value.const is not False
+        and model.function_of(assign.context) is run.function
+        for assign in model.sites.assigns
+    ):
+        return True
+    return any(
+        _asks_for_gradients(call.method, call.callee, call.arguments)
+        and model.function_of(call.context) is run.function
+        and _in_reach(call.context, run.context)
+        for call in model.sites.calls
+    )
+
+
+def _asks_for_gradients(method: str | None, callee: str | None, arguments: list[sites.Argument]) -> bool:
+    if method in ("requires_grad_", "retain_grad"):
+        return not any(argument.value.const is False for argument in arguments)
+    if callee is not None and callee.startswith(("torch.func.", "torch.autograd.functional.")):
+        return True
+    return any(argument.name == "requires_grad" and argument.value.const is not False for argument in arguments)
+
+
+def _in_reach(effect: Context, run: Context) -> bool:
+    """Whether what happens at one place belongs to the round of the loop in which the other stands."""
+    loop = _step_loop(effect)
+    return loop is None or run.inside(loop)
+
+
+def _same_round(switch: Context, run: Context) -> bool:
+    """Whether the switch is thrown in the round of the loop that runs the module."""
+    loop = _step_loop(run)
+    return loop is None or switch.inside(loop)
+
+
+def _goes_into_backward(run: _Run, model: Model) -> bool:
+    """Whether what the run gives may go into a backward of the same function: unless it has names that none needs."""
+    names = [
+        assign.name
+        for assign in model.sites.assigns
+        if assign.value_node is run.node and assign.context.owner is run.context.owner
+    ]
+    return not names or any(name is None or run.function.needs_graph(name) for name in names)
+
+
+def _given_to_training(run: _Run, model: Model) -> bool:
+    """Whether the function returns a graph to a caller that runs a backward in the same round."""
+    function = run.function
+    returned = [value for _, value, _ in function.return_sites]
+    if not any(value.graph & (ATTACHED | MAYBE) or value.kind is Kind.CONTAINER for value in returned):
+        return False
+    for caller in function.callers:
+        owner = model.function_of(caller.context)
+        if owner is function or not isinstance(caller.node, cst.Call):
+            continue
+        above = _Run(caller.node, caller.context, owner, None, run.value, direct=False)
+        if _gradients_wanted(above, model) and _goes_into_backward(above, model):
+            return True
+    return False
+
+
+def _trains(function: FunctionInfo) -> bool:
+    """Whether the class around trains: then what a method gives may go into a backward elsewhere."""
+    return function.cls is not None and any(contexts.does(method, _WORK) for method in function.cls.methods.values())
+
+
+def _called_by_name(function: FunctionInfo) -> bool:
+    """Whether only who names the method calls it: no framework behind a base class that is not in the file."""
+    cls = function.cls
+    return cls is None or all(base.cls is not None or base.qual in ("object", "abc.ABC") for base in cls.bases)
+
+
+def _is_module(value: Value) -> bool:
+    """Whether what is called is a module: it is known to be one, or it was moved to a device."""
+    return value.kind is Kind.MODULE or value.device == DEVICE
+
+
+def _reached(run: _Run, model: Model) -> bool:
+    """Whether the file itself runs the code with autograd on: in a loop over steps, at its top, or by a caller."""
+    return run.function is model.root or _step_loop(run.context) is not None or bool(run.function.callers)
+
+
+def _unknown_decorator(function: FunctionInfo) -> bool:
+    for _, decorator in function.decorators:
+        name = decorator.qual
+        if name is None or not (name in _BUILTIN_DECORATORS or name.startswith(_PLAIN_DECORATORS)):
+            return True
+    return False
+
+
+def _off_in_a_caller(function: FunctionInfo) -> bool:
+    return any(contexts.autograd_off(caller.context) for caller in function.callers)
