@@ -32,6 +32,7 @@ _OPERATORS: Final[dict[type[cst.CSTNode], str]] = {
     cst.Power: "pow",
     cst.PowerAssign: "pow",
 }
+_SIGNS: Final[dict[type[cst.CSTNode], str]] = {cst.Minus: "neg", cst.BitInvert: "bitwise_not"}
 _ALIASES: Final[dict[str, str]] = {
     "mm": "matmul",
     "bmm": "matmul",
@@ -66,7 +67,13 @@ _MODULES: Final[dict[str, str]] = {
     "Flatten": "flatten",
     "Unflatten": "unflatten",
 }
-_ATTRIBUTES: Final[dict[str, str]] = {"T": "transpose", "mT": "transpose", "H": "transpose", "mH": "transpose", "data": "detach"}
+_ATTRIBUTES: Final[dict[str, str]] = {
+    "T": "transpose",
+    "mT": "transpose",
+    "H": "transpose",
+    "mH": "transpose",
+    "data": "detach",
+}
 _NAMESPACES: Final = frozenset("torch torch.nn.functional torch.Tensor torch.special torch.linalg einops".split())
 
 # Operations whose result holds the same numbers, in another dtype, place, or graph.
@@ -122,7 +129,8 @@ def operation(model: Model, node: cst.CSTNode) -> Operation | None:
         name = _OPERATORS.get(type(node.operator))
         return Operation(name, node, (node.target, node.value)) if name is not None else None
     if isinstance(node, cst.UnaryOperation):
-        return Operation("neg", node, (node.expression,)) if isinstance(node.operator, cst.Minus) else None
+        name = _SIGNS.get(type(node.operator))
+        return Operation(name, node, (node.expression,)) if name is not None else None
     if isinstance(node, cst.Subscript):
         return Operation("index", node, (node.value,))
     if isinstance(node, cst.Attribute):
@@ -144,7 +152,12 @@ def called(site: sites.Call) -> Operation | None:
     namespace, _, last = (site.callee or "").rpartition(".")
     if namespace in _NAMESPACES:
         written = last
-        if namespace == "torch.Tensor" and site.receiver_node is not None and site.receiver is not None and site.receiver.is_tensor:
+        if (
+            namespace == "torch.Tensor"
+            and site.receiver_node is not None
+            and site.receiver is not None
+            and site.receiver.is_tensor
+        ):
             operands = (site.receiver_node, *operands)
     elif site.method is not None and site.receiver is not None and site.receiver.kind in (Kind.UNKNOWN, Kind.TENSOR):
         assert site.receiver_node is not None
@@ -250,7 +263,13 @@ def same(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> bo
     """Whether two expressions hold the same numbers, as far as the text tells."""
     one, other = root(model, one), root(model, other)
     mine, its = model.value(one), model.value(other)
-    if mine.is_tensor and its.is_tensor and mine.ident == its.ident and mine.origins == its.origins and (mine.origins or mine.ident is not None):
+    if (
+        mine.is_tensor
+        and its.is_tensor
+        and mine.ident == its.ident
+        and mine.origins == its.origins
+        and (mine.origins or mine.ident is not None)
+    ):
         return True
     return alike(model, one, other)
 
@@ -259,8 +278,33 @@ def is_number(model: Model, expression: cst.BaseExpression, *wanted: float) -> b
     """Whether an expression is a Python number; one of those wanted, where they are given."""
     value = model.value(expression)
     if not wanted:
-        return value.kind is Kind.NUMBER or (value.kind is Kind.UNKNOWN and isinstance(expression, (cst.Name, cst.Attribute)))
-    return isinstance(value.const, (int, float)) and any(abs(value.const - number) <= 1e-3 * abs(number) for number in wanted)
+        return value.kind is Kind.NUMBER or (
+            value.kind is Kind.UNKNOWN and isinstance(expression, (cst.Name, cst.Attribute))
+        )
+    return isinstance(value.const, (int, float)) and any(
+        abs(value.const - number) <= 1e-3 * abs(number) for number in wanted
+    )
+
+
+def new_dimension(model: Model, side: cst.BaseExpression) -> int | None:
+    """Where an expression got a dimension of size one."""
+    origin = model.made_by(side)
+    made = operation(model, origin) if origin is not None else None
+    if made is None:
+        return None
+    if made.name == "unsqueeze":
+        dim = made.argument(1, "dim")
+        const = model.value(dim).const if dim is not None else None
+        return const if isinstance(const, int) else None
+    if isinstance(made.node, cst.Subscript):
+        for position, part in enumerate(made.node.slice):
+            if (
+                isinstance(part.slice, cst.Index)
+                and isinstance(part.slice.value, cst.Name)
+                and part.slice.value.value == "None"
+            ):
+                return position
+    return None
 
 
 def alike(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
@@ -297,11 +341,11 @@ def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
         if isinstance(around, cst.Arg):
             around = model.parent(around)
         if isinstance(around, (cst.Assign, cst.AnnAssign)):
-            if isinstance(around, cst.Assign) and any(not isinstance(t.target, (cst.Name, cst.Tuple)) for t in around.targets):
+            if isinstance(around, cst.Assign) and any(
+                not isinstance(t.target, (cst.Name, cst.Tuple)) for t in around.targets
+            ):
                 yield None  # kept in an attribute or a container
-        elif isinstance(around, cst.NamedExpr):
-            todo.append(around)
-        elif isinstance(around, cst.IfExp) and reading is not around.test:
+        elif isinstance(around, cst.NamedExpr) or (isinstance(around, cst.IfExp) and reading is not around.test):
             todo.append(around)
         elif isinstance(around, cst.Attribute) and around.value is reading:
             if around.attr.value in _NEUTRAL:
@@ -322,9 +366,9 @@ def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
                 # A helper of this file reads it by the name of a parameter; an unused one does not read it.
                 continue
             yield made
-        elif isinstance(around, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)):
-            yield operation(model, around)
-        elif isinstance(around, cst.AugAssign):
+        elif isinstance(around, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)) or isinstance(
+            around, cst.AugAssign
+        ):
             yield operation(model, around)
         elif isinstance(around, (cst.Del, cst.Expr)) or around is None:
             continue

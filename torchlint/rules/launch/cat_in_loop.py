@@ -72,9 +72,7 @@ def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
 def _fed_back(site: sites.Call, model: Model) -> bool:
     """Whether a caller passes what the call gave before."""
     calls = (model.call(caller.node) for caller in model.function_of(site.context).callers)
-    return any(
-        site.node in argument.value.origins for call in calls if call is not None for argument in call.arguments
-    )
+    return any(site.node in argument.value.origins for call in calls if call is not None for argument in call.arguments)
 
 
 def _doubles(site: sites.Call, grown: cst.BaseExpression, model: Model) -> bool:

@@ -226,7 +226,9 @@ def _selects(model: Model, node: cst.CSTNode) -> bool:
         return made is not None and made.name in ("unique", "unique_consecutive")
     if not isinstance(node, cst.Subscript) or model.value(node.value).kind is not Kind.TENSOR:
         return False
-    by_mask = any(isinstance(part.slice, cst.Index) and model.value(part.slice.value).dtype == "bool" for part in node.slice)
+    by_mask = any(
+        isinstance(part.slice, cst.Index) and model.value(part.slice.value).dtype == "bool" for part in node.slice
+    )
     around = model.parent(node) if by_mask else None
     if isinstance(around, cst.Arg):
         call = model.call(model.parent(around) or around)

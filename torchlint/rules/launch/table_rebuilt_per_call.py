@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, made_by, operation
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, new_dimension, operation
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import contexts, sites
@@ -51,7 +51,7 @@ class TableRebuiltPerCall(Rule):
         made = operation(model, site.node)
         if made is None or made.name not in _GROWS or not (site.left.is_tensor and site.right.is_tensor):
             return
-        if _is_column(model, made.operands[0]) == _is_column(model, made.operands[1]):
+        if new_dimension(model, made.operands[0]) == new_dimension(model, made.operands[1]):
             return
         if all(_is_constant(model, operand) for operand in made.operands):
             yield from self._report(site.node, site.context, model)
@@ -82,24 +82,6 @@ def _in_module(context: Context) -> bool:
     owner = context.owner
     return owner is not None and (
         owner.role is Role.FORWARD or (owner.cls is not None and "forward" in owner.cls.methods) or bool(owner.callers)
-    )
-
-
-def _is_column(model: Model, expression: cst.BaseExpression) -> bool:
-    """Whether the last step that made it is a new dimension."""
-    for origin in made_by(model, expression):
-        made = operation(model, origin)
-        if made is not None and (
-            made.name == "unsqueeze" or (isinstance(made.node, cst.Subscript) and _adds_dimension(made.node))
-        ):
-            return True
-    return False
-
-
-def _adds_dimension(node: cst.Subscript) -> bool:
-    return any(
-        isinstance(p.slice, cst.Index) and isinstance(p.slice.value, cst.Name) and p.slice.value.value == "None"
-        for p in node.slice
     )
 
 

@@ -29,7 +29,6 @@ from torchlint.semantics.model import Model
 
 _CUBE: Final = 0.044715  # of the tanh form of GELU
 _DEPTH: Final = 6
-_FUSED: Final = frozenset("gelu silu mish softplus hardswish".split())
 
 
 class NaiveActivation(Rule):
@@ -53,7 +52,11 @@ class NaiveActivation(Rule):
 
     def _check(self, made: Operation, context: Context, model: Model) -> Iterator[Report]:
         function = _activation(model, made)
-        if function is None or not eager(model, context) or has_fused_branch(model, context, _FUSED):
+        if (
+            function is None
+            or not eager(model, context)
+            or has_fused_branch(model, context, frozenset({function[0].partition("(")[0]}))
+        ):
             return
         yield Report(
             made.node,

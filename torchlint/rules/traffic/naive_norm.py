@@ -16,7 +16,9 @@ from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
 _AROUND: Final = CASTS | SHAPES
-_FUSED: Final = frozenset("rms_norm layer_norm fused_rms_norm fused_layer_norm fused_rms_norm_affine fused_layer_norm_affine".split())
+_FUSED: Final = frozenset(
+    "rms_norm layer_norm fused_rms_norm fused_layer_norm fused_rms_norm_affine fused_layer_norm_affine".split()
+)
 
 
 class NaiveNorm(Rule):

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-import libcst as cst
-
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._patterns import CASTS, Operation, called, consumers, first_operand, is_number, operation, reach
+from torchlint.rules._patterns import (
+    CASTS,
+    Operation,
+    called,
+    consumers,
+    first_operand,
+    is_number,
+    new_dimension,
+    reach,
+)
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import contexts, sites
@@ -82,26 +89,5 @@ def _is_pairwise(model: Model, difference: Operation) -> bool:
     """Whether each side has a dimension of one where the other has its rows: `a[:, None] - b[None]`."""
     if len(difference.operands) < 2:
         return False
-    places = [_new_dimension(model, side) for side in difference.operands[:2]]
+    places = [new_dimension(model, side) for side in difference.operands[:2]]
     return None not in places and places[0] != places[1]
-
-
-def _new_dimension(model: Model, side: cst.BaseExpression) -> int | None:
-    """Where an expression got a dimension of size one."""
-    origin = model.made_by(side)
-    made = operation(model, origin) if origin is not None else None
-    if made is None:
-        return None
-    if made.name == "unsqueeze":
-        dim = made.argument(1, "dim")
-        const = model.value(dim).const if dim is not None else None
-        return const if isinstance(const, int) else None
-    if isinstance(made.node, cst.Subscript):
-        for position, part in enumerate(made.node.slice):
-            if (
-                isinstance(part.slice, cst.Index)
-                and isinstance(part.slice.value, cst.Name)
-                and part.slice.value.value == "None"
-            ):
-                return position
-    return None
