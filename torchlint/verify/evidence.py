@@ -7,7 +7,6 @@ one kind: another GPU or another torch gives another file, so that no figure is 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,9 +35,8 @@ MEMORY_BYTES = 1 << 20  # and by at least so much
 WRONG_CLOCK = 0.1
 # What confirms a finding besides time. Rules that are not named have time alone.
 CRITERIA: Mapping[str, str] = {
-    **dict.fromkeys(("TL601", "TL602", "TL605", "TL610"), "growth"),
-    **dict.fromkeys(("TL203", "TL206", "TL302", "TL304", "TL305", "TL306", "TL307", "TL311", "TL601", "TL602", "TL603",
-                     "TL604", "TL605", "TL607", "TL609"), "memory"),
+    **dict.fromkeys(("TL203", "TL206", "TL302", "TL304", "TL305", "TL306", "TL307", "TL311", "TL603", "TL604", "TL607",
+                     "TL609"), "memory"),
     **dict.fromkeys(("TL601", "TL602", "TL605", "TL610"), "growth"),
     **dict.fromkeys(("TL505", "TL512"), "reads"),
     **dict.fromkeys(("TL701", "TL703"), "clock"),
@@ -144,9 +142,7 @@ def bottleneck(figures: Mapping[str, Any], environment: Mapping[str, Any]) -> st
     if (figures.get("waits") or 0) and (figures.get("wait_us") or 0) >= 0.2 * time:
         return "sync"
     launches = (figures.get("kernels") or 0) * (environment.get("launch_us") or 0)
-    if launches >= 0.5 * time:
-        return "launch"
-    return "sync" if (figures.get("waits") or 0) * 20 >= (figures.get("kernels") or math.inf) else "python"
+    return "launch" if launches >= 0.5 * time else "python"
 
 
 def _over(amount: float | None, rate: float | None) -> float:

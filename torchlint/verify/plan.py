@@ -203,6 +203,7 @@ def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[d
             "globals": wanted.globals,
             "trials": wanted.trials,
             "sizes": dict(inputs.SIZES[choices.size]),
+            "trial_sizes": dict(inputs.SIZES["small"]),
             "dtype": choices.dtype,
             "rows": extract.statement_rows(lines, finding.start.row),
             "calls": CALLS if whole_loops else 1,

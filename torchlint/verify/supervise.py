@@ -2,8 +2,8 @@
 
 Each experiment has a process of its own in a process group of its own, an empty working folder, an environment of a few
 named variables, a limit of time and one of memory; both are held from outside, by SIGKILL of the group. The processes
-are forked from one that has loaded torch and done nothing else. On a GPU the next ones set up their device while one
-measures; on the CPU nothing runs beside a measurement. Standard library alone, Python
+are forked from one that has loaded torch and done nothing else. On a GPU several set up their device together, and then
+measure one after the other: nothing runs beside a measurement. Standard library alone, Python
 3.9 or later: `bundle` makes one file of this, the policy and the worker.
 """
 
@@ -33,7 +33,7 @@ PASSED = (
     "PATH LD_LIBRARY_PATH CUDA_HOME CUDA_PATH OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_CORETYPE OPENBLAS_L2_SIZE "
     "PYTORCH_CUDA_ALLOC_CONF"
 ).split()
-AHEAD = 4  # workers that load torch while another measures, on a GPU
+TOGETHER = 6  # workers that set up their device at once, before any of them measures, on a GPU
 TICK = 0.05  # seconds between looks at memory
 START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_ANSWER = 32 << 20  # bytes
@@ -137,6 +137,7 @@ class _Worker:
         self.nursery = nursery
         self.folder = tempfile.mkdtemp(prefix="torchlint-")
         self._buffer = b""
+        self._ready: Any = ...
         self.receive, back = os.pipe()
         source, self._requests = os.pipe()
         self.process: int | None = None
@@ -148,12 +149,17 @@ class _Worker:
             os.close(back)
             os.close(source)
 
+    def await_ready(self, memory: int) -> bytes | str | None:
+        """Wait until the worker has set up its device; b"" when it has."""
+        if self._ready is ...:
+            self._ready = self._wait(lambda line: line == b"", time.monotonic() + START_SECONDS, memory)
+        return self._ready
+
     def ask(self, request: dict[str, Any], seconds: float, memory: int) -> dict[str, Any]:
         """Send the request and wait for the answer, which is a result or says why there is none."""
         nonce = secrets.token_hex(16)
-        ready = self._wait(lambda line: line == b"", time.monotonic() + START_SECONDS, memory)
-        if ready != b"":
-            return self._lost("could not start", ready)
+        if self.await_ready(memory) != b"":
+            return self._lost("could not start", self._ready)
         try:
             with open(self._requests, "wb", closefd=False) as file:
                 file.write(json.dumps({**request, "nonce": nonce}).encode() + b"\n")
@@ -378,9 +384,11 @@ class _Run:
             seconds = max(0.2, min(seconds, remaining * len(self.devices) / (left + 1) / 2))
         if self.unusable:
             return {"status": "not run", "reason": self.unusable}
-        wanted = 1 + (min(AHEAD, left) if device.startswith("cuda") else 0)
-        while len(spare) < wanted:
-            spare.append(_Worker(self.nurseries[device]))
+        if not spare:
+            together = min(TOGETHER, left + 1) if device.startswith("cuda") else 1
+            spare.extend(_Worker(self.nurseries[device]) for _ in range(together))
+            for worker in spare:
+                worker.await_ready(self.limits.memory_bytes)
         worker = spare.popleft()
         begun = time.monotonic()
         try:
