@@ -364,6 +364,10 @@ class ExpressionReader:
 
     def external(self, qual: str) -> Value:
         """What a qualified name of another package is."""
+        if self.model.project is not None:
+            linked = self.model.project.lookup(qual)
+            if linked is not None:
+                return linked
         qual = known.canonical(qual)
         last = qual.rsplit(".", 1)[-1]
         top = qual.split(".", 1)[0]

@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
 Env = dict[str, Value]
 
-_ROUNDS = 3  # how often the summaries of functions whose callers told something new are read again
-
 
 class Frame:
     """A function's (or the module's, or a class body's) walk: its environment and where names outside it are found."""
@@ -81,34 +79,44 @@ class Interpreter(CallReader):
         self.active: set[FunctionInfo] = set()
         self.frames: dict[FunctionInfo, Frame] = {}  # where a function is defined: its closure
         self.read_with: dict[FunctionInfo, tuple[Value, ...]] = {}
-        self.pass_id = 0
         self.done: set[FunctionInfo] = set()
         self.pull = True  # read a callee at once where its summary is missing
+        self.begun = False
 
     # The two stages
 
-    def run(self) -> None:
-        """Read the whole file."""
-        module = self.model.module
-        root = self.model.root
-        self.read_module(module, root)
-        self._drain()
-        for _ in range(_ROUNDS):
-            stale = [info for info in self.frames if self.parameters_of(info) != self.read_with.get(info)]
-            if not stale:
-                break
-            self.done.clear()
-            for info in stale:
-                self.read_function(info)
-            self._drain()
-        self.pull = False
-        self.recording = True
+    def read_names(self) -> None:
+        """Read the module's own body, once, so that other files find what it defines."""
+        if not self.begun:
+            self.begun = True
+            self.read_module(self.model.module, self.model.root)
+
+    def names(self) -> Env:
+        """What the module binds, as far as its body was read."""
+        return self.module_frame.env
+
+    def learn(self) -> bool:
+        """Read the functions that are new, or of which more is known than when they were read; whether there were any."""
         self.done.clear()
+        stale = [info for info in self.frames if self.parameters_of(info) != self.read_with.get(info)]
+        for info in stale:
+            self.read_function(info)
+        self._drain()
+        return bool(stale)
+
+    def forget_callers(self) -> None:
+        """Before the second stage, which finds the callers again."""
         for info in self.model.functions.values():
             info.callers.clear()
         for cls in self.model.classes.values():
             cls.instances.clear()
-        self.read_module(module, root)
+
+    def record(self) -> None:
+        """The second stage: read everything once more, and record the sites."""
+        self.pull = False
+        self.recording = True
+        self.done.clear()
+        self.read_module(self.model.module, self.model.root)
         self._drain()
 
     def _drain(self) -> None:
@@ -122,8 +130,7 @@ class Interpreter(CallReader):
         root.role = Role.TEST if self.model.is_test_file else Role.PLAIN
         root.body = self.context
         root.effects.clear()
-        self.frame = Frame(root, None)
-        self.module_frame = self.frame
+        self.frame = self.module_frame = Frame(root, None)
         self.block(module.body)
 
     def parameters_of(self, info: FunctionInfo) -> tuple[object, ...]:
@@ -148,7 +155,7 @@ class Interpreter(CallReader):
 
     def read_function(self, info: FunctionInfo) -> None:
         """Walk a function's body once and renew its summary."""
-        if info in self.active or isinstance(info.node, cst.Module):
+        if info in self.active or info not in self.frames:
             return
         self.active.add(info)
         self.done.add(info)
@@ -380,11 +387,15 @@ class Interpreter(CallReader):
 
     def import_from(self, node: cst.ImportFrom) -> None:
         module = dotted(node.module) if node.module is not None else ""
-        prefix = "." * len(node.relative)
-        source = f"{prefix}{module}"
+        source = f"{'.' * len(node.relative)}{module}"
+        project = self.model.project
+        if project is not None and node.relative:
+            source = project.absolute(self.model, len(node.relative), module or "") or source
         self.model.imports.add(source)
         if isinstance(node.names, cst.ImportStar):
             self.model.star_imports.add(source)
+            for name, value in project.names_of(source).items() if project is not None else ():
+                self.bind(name, value)
             return
         for alias in node.names:
             name = dotted(alias.name)
@@ -393,8 +404,7 @@ class Interpreter(CallReader):
             bound = name
             if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
                 bound = identifier(alias.asname.name.value)
-            joint = "" if source.endswith(".") and not module else "."
-            self.bind(bound, self.external(f"{source}{joint}{name}"))
+            self.bind(bound, self.external(f"{source}{name}" if source.endswith(".") else f"{source}.{name}"))
 
     # Binding
 
@@ -760,6 +770,7 @@ class Interpreter(CallReader):
         """Walk a loop's body: once where nothing is recorded, else twice, the second time with the first's results."""
         before = self.frame.env
         facts = LoopFacts(node, iterable, count)
+        self.model.home[node] = self.model
         context = Context(Scope.LOOP, node, self.context, loop=facts)
         self.loop_contexts = context
         recording = self.recording
@@ -865,6 +876,7 @@ class Interpreter(CallReader):
                 self.context,
             )
             self.model.functions[node] = info
+            self.model.home[node] = self.model
             self.declare_parameters(info, node.params)
             if cls is not None:
                 cls.methods[name] = info
@@ -1015,12 +1027,19 @@ class Interpreter(CallReader):
     def called(self, info: FunctionInfo, node: cst.CSTNode, part: str = "") -> None:
         """Record that a function of this file is called here."""
         if self.recording:
+            self.model.home[node] = self.model
             if part in ("", "created"):
                 info.callers.append(CallerSite(node, self.context))
             if part != "created":
                 self.effect(EffectKind.CALL, node, None, info, part)
-        elif self.pull and info.returns is None and info not in self.active:
-            self.read_function(info)
+        elif self.pull and info.returns is None:
+            self.home_of(info).read_function(info)
+
+    def home_of(self, info: FunctionInfo) -> Interpreter:
+        """The reader of the file that a function stands in."""
+        project = self.model.project
+        home = project.reader_of(info) if project is not None and info not in self.frames else None
+        return home or self
 
 
 def grow(container: Value, value: Value, key: object) -> None:

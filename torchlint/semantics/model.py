@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
@@ -12,15 +14,21 @@ from torchlint.semantics.names import children, dotted
 from torchlint.semantics.sites import Call, Sites
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, UNKNOWN, Kind, Value
 
+if TYPE_CHECKING:
+    from torchlint.semantics.project import Project
+
 __all__ = ["Context", "Hot", "Model", "dotted"]
 
 
 class Model:
     """What is known of a file: the value of each expression, the functions and classes, and the sites rules listen to."""
 
-    def __init__(self, module: cst.Module, path: str = "") -> None:
+    def __init__(self, module: cst.Module, path: str = "", project: Project | None = None) -> None:
         self.module = module
         self.path = path
+        self.project = project
+        # The model of the file that a function, a call or a loop stands in: what makes a line hot may be elsewhere.
+        self.home: dict[cst.CSTNode, Model] = {} if project is None else project.home
         self.root = FunctionInfo(module, "<module>", "<module>", None, None, None)
         self.values: dict[cst.CSTNode, Value] = {}
         # Where a value that a node made, on one way at least, is read again by its name.
@@ -129,7 +137,10 @@ class Model:
 
     def function_of(self, context: Context) -> FunctionInfo:
         """The function whose body it is in; the module's own for top-level code."""
-        return context.owner or self.root
+        if context.owner is not None:
+            return context.owner
+        module = context.enclosing(contexts.Scope.MODULE)
+        return module.function if module is not None and module.function is not None else self.root
 
     def in_measurement(self, context: Context) -> bool:
         """Whether the code stands in a function that reads clocks or events: there a wait is meant."""
