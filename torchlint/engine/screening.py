@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -29,7 +30,8 @@ def candidates(text: str, rules: Iterable[type[Rule]]) -> list[type[Rule]]:
     folded = _folded(text)
     if not _SIGNS.search(folded):
         return []
-    return [rule for rule in rules if not rule.words or any(word in folded for word in rule.words)]
+    has_word = functools.cache(folded.__contains__)  # rules share words
+    return [rule for rule in rules if not rule.words or any(map(has_word, rule.words))]
 
 
 def _folded(text: str) -> str:
