@@ -114,13 +114,14 @@ def _environment(settings: Settings, codes: frozenset[str]) -> bytes:
 @functools.cache
 def _implementation() -> list[tuple[str, int, int]]:
     """What torchlint itself is: its files, so that a checkout that is worked on is a new one after each change."""
-    package = Path(__file__).parent.parent
+    package = os.path.dirname(os.path.dirname(__file__))
     files = []
     for folder, _, names in os.walk(package):
         for name in names:
             if name.endswith(".py"):
-                status = os.stat(os.path.join(folder, name))
-                files.append((os.path.relpath(os.path.join(folder, name), package), status.st_mtime_ns, status.st_size))
+                path = os.path.join(folder, name)
+                status = os.stat(path)
+                files.append((path[len(package) :], status.st_mtime_ns, status.st_size))
     return sorted(files)
 
 

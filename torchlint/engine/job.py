@@ -52,6 +52,8 @@ class Linter:
 
     def _result(self, job: Job, *, parse: bool) -> FileResult | int:
         settings = job.settings
+        if job.path.suffix == ".ipynb":  # JSON that often happens to be Python; its cells are what would be linted
+            return FileResult()
         try:
             data = job.path.read_bytes() if job.data is None else job.data
             source = SourceFile.from_bytes(data, job.name)
