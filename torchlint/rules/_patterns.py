@@ -1,8 +1,8 @@
 """A small matcher for chains of tensor operations, whatever they are spelled like and wherever they stand.
 
-An `Operation` is a call, operator, module call, index or attribute under the name that torch has for it. `reach` follows
-a value back to the operations that made it, through names, statements, helper functions and branches; `consumers`
-follows it on to the operations that read it.
+An `Operation` is a call, operator, module call, index or attribute under the name that torch has for it. `reach`
+follows a value back to the operations that made it, through names, statements, helper functions and branches;
+`consumers` follows it on to the operations that read it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ _NAMESPACES: Final = frozenset("torch torch.nn.functional torch.Tensor torch.spe
 
 # Operations whose result holds the same numbers, in another dtype, place, or graph.
 CASTS: Final = frozenset(
-    "to float half bfloat16 double type type_as contiguous clone detach identity cuda cpu requires_grad nan_to_num".split()
+    """to float half bfloat16 double type type_as contiguous clone detach identity cuda cpu requires_grad
+    nan_to_num""".split()
 )
 # Operations whose result holds the same numbers in another arrangement.
 SHAPES: Final = frozenset(
@@ -177,7 +178,7 @@ def called(site: sites.Call) -> Operation | None:
 
 
 def module_operation(module: Value) -> str | None:
-    """The operation that ends what a module of `torch.nn` does: "softmax" of a Softmax, and of a Sequential that ends in one.
+    """The operation that ends what a module of `torch.nn` does: "softmax" for a Sequential that ends in a Softmax.
 
     A module that is no operation of its own goes by its class's name: "Conv2d".
     """
@@ -320,7 +321,7 @@ def alike(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> b
             here, there = model.value(mine), model.value(its)
             if here is not there and (here.origins != there.origins or here.ident != there.ident):
                 return False
-        pairs += zip(children(mine), children(its))
+        pairs += zip(children(mine), children(its), strict=True)
     return True
 
 
@@ -329,7 +330,7 @@ _NEUTRAL: Final = frozenset("shape device dtype ndim is_cuda size dim numel elem
 
 
 def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
-    """The operations that read the value a node makes; None for a use that is none: stored, returned to outside, compared."""
+    """The operations that read the value a node makes; None for another use: stored, returned to outside, compared."""
     todo: list[cst.CSTNode] = [node, *model.uses.get(node, ())]
     seen: set[cst.CSTNode] = set()
     while todo:
@@ -366,9 +367,7 @@ def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
                 # A helper of this file reads it by the name of a parameter; an unused one does not read it.
                 continue
             yield made
-        elif isinstance(around, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript)) or isinstance(
-            around, cst.AugAssign
-        ):
+        elif isinstance(around, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript, cst.AugAssign)):
             yield operation(model, around)
         elif isinstance(around, (cst.Del, cst.Expr)) or around is None:
             continue

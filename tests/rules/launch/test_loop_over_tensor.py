@@ -66,6 +66,13 @@ FIRES = {
             out = [F.cosine_similarity(row[None], a).max() for row in a]  # TL201
             return torch.stack(out).mean()
         """,
+    "frames, unbound": """
+        def work(a, b):
+            total = 0.0
+            for frame in torch.unbind(a, 1):  # TL201
+                total = total + (frame - b).pow(2).mean()
+            return total
+        """,
     "a running maximum": """
         def work(a, b):
             best = a[:, 0].sum()

@@ -38,6 +38,12 @@ FIRES = {
             for k, v in b.state_dict().items():  # TL204
                 v.mul_(0.99).add_(0.01 * new[k])
         """,
+    "state dictionaries by key": """
+        def work(a, b):
+            new, old = a.state_dict(), b.state_dict()
+            for key in old:  # TL204
+                old[key].copy_(0.9 * old[key] + 0.1 * new[key])
+        """,
     "a norm in a comprehension": """
         def work(a, b):
             return torch.sqrt(sum(p.grad.pow(2).sum() for p in a.parameters()))  # TL204

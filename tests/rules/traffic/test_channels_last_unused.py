@@ -57,6 +57,7 @@ def test_silent_in_full_precision_on_the_host_and_where_it_is_known() -> None:
     check(NET + "net = Net(8).cuda()\nhost = Net(8).to(torch.bfloat16)\n", "TL310")
     check(NET + "net = Net(8).to('cuda', torch.float16)\nnet = net.to(memory_format=torch.channels_last)\n", "TL310")
     check(
-        "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Conv1d(8, 8, 3), nn.Linear(8, 8)).to('cuda', torch.float16)\n",
+        "import torch\nfrom torch import nn\n"
+        "net = nn.Sequential(nn.Conv1d(8, 8, 3), nn.Linear(8, 8)).to('cuda', torch.float16)\n",
         "TL310",
     )

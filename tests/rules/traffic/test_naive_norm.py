@@ -52,7 +52,8 @@ SILENT = {
 
         class M(nn.Module):
             def forward(self, v):
-                return v * torch.rsqrt(v.pow(2).mean(1, keepdim=True) + 1e-8), (v - v.mean(0)) / torch.sqrt(v.var(0) + 1e-5)
+                rows = (v - v.mean(0)) / torch.sqrt(v.var(0) + 1e-5)
+                return rows, v * torch.rsqrt(v.pow(2).mean(1, keepdim=True) + 1e-8)
         """,
     "the scale of another": """
         import torch

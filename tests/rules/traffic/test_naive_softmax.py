@@ -146,3 +146,17 @@ def test_compiled_code_is_fused_anyway() -> None:
         "TL301",
         possible=True,
     )
+
+
+def test_a_masked_softmax_is_possible() -> None:
+    check(
+        """
+        import torch
+
+        def f(a, mask):
+            e = torch.exp(a) * mask
+            return e / e.sum(-1, keepdim=True)  # TL301
+        """,
+        "TL301",
+        possible=True,
+    )

@@ -35,7 +35,8 @@ def test_silent() -> None:
         def f(a, b, rows):
             gap = a[:, None] - b[None]
             force = (gap / gap.pow(2).sum(-1, keepdim=True)).sum(1)
-            return force, (a - b).pow(2).sum(-1), (a[:, None] - b[:, None]).pow(2).sum(-1), (a[:, None] - b[None]).pow(2).mean(-1)
+            mean = (a[:, None] - b[None]).pow(2).mean(-1)
+            return force, mean, (a - b).pow(2).sum(-1), (a[:, None] - b[:, None]).pow(2).sum(-1)
 
         def host(a: np.ndarray, b: np.ndarray):
             return ((a[:, None] - b[None]) ** 2).sum(-1)

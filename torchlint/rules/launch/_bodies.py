@@ -63,7 +63,7 @@ def names_read(node: cst.CSTNode) -> set[str]:
 
 
 def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
-    """The names and attributes that get a value below, in place or not, also by the methods of this file called there."""
+    """The names and attributes that get a value below, in place or not, also by methods that are called there."""
     written: set[str] = set()
     called: set[FunctionInfo] = set()
     for node in within(roots):

@@ -118,11 +118,11 @@ class Rounds:
             for part in (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,):
                 self._read(part, inside)
         elif isinstance(node, (cst.Name, cst.Attribute)) and (name := dotted(node)) is not None:
-            parts = name.split(".")
-            for end in range(1, len(parts) + 1):
-                part = ".".join(parts[:end])
-                if part in self._written and part not in definite:
-                    self._carried.add(part)
+            words = name.split(".")
+            for end in range(1, len(words) + 1):
+                prefix = ".".join(words[:end])
+                if prefix in self._written and prefix not in definite:
+                    self._carried.add(prefix)
         elif isinstance(node, cst.Arg):
             self._read(node.value, definite)
         else:
@@ -206,7 +206,7 @@ class Rounds:
         )  # fmt: skip
 
     def _is_ragged(self, node: cst.CSTNode) -> bool:
-        """A slice whose bound is the position, a length that is looked up under it, or counted: rounds of unequal work."""
+        """A slice whose bound is the position, follows from it, or is counted: rounds of unequal work, or blocks."""
         if not isinstance(node, cst.Slice):
             return False
         for bound in (node.lower, node.upper):

@@ -49,8 +49,10 @@ class CatInLoop(Rule):
         hot = model.hot(site.context)
         yield Report(
             site.node,
-            f"{quote(site.node)} allocates and copies all of {quote(grown)} anew on every round of the loop, so n rounds copy n²/2 pieces",
-            f"collect the pieces in a list and join them once after the loop, or allocate {quote(grown)} at its final size and write into slices",
+            f"{quote(site.node)} allocates and copies all of {quote(grown)} anew on every round of the loop, "
+            "so n rounds copy n²/2 pieces",
+            f"collect the pieces in a list and join them once after the loop, or allocate {quote(grown)} at "
+            "its final size and write into slices",
             confidence,
             Impact.LOW if hot is None or _decodes(loop, hot.trains) else Impact.MEDIUM,
             (("the loop that grows it", facts.node), *because(hot)),
@@ -92,7 +94,7 @@ def _doubles(site: sites.Call, grown: cst.BaseExpression, model: Model) -> bool:
 
 
 def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] | None:
-    """The loop that makes the tensor grow: around the call, or around a call of its function with what it gave before."""
+    """The loop that makes the tensor grow: around the call, or around a call of its function."""
     loops = site.context.enclosing_loops()
     if loops:
         return loops[0], Confidence.LIKELY

@@ -25,8 +25,9 @@ _COSTLY: Final = frozenset(
 _PLAIN_CALLS: Final = frozenset("len int float min max range".split())
 # Operations that draw other numbers on each call.
 _RANDOM: Final = frozenset(
-    """dropout dropout1d dropout2d dropout3d feature_dropout alpha_dropout rand randn randint randperm rand_like randn_like
-    randint_like bernoulli multinomial normal poisson gumbel_softmax rrelu empty empty_like new_empty""".split()
+    """dropout dropout1d dropout2d dropout3d feature_dropout alpha_dropout rand randn randint randperm rand_like
+    randn_like randint_like bernoulli multinomial normal poisson gumbel_softmax rrelu empty empty_like
+    new_empty""".split()
 )
 _TRAINS: Final = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
 _SHORT: Final = 1
@@ -57,7 +58,8 @@ class LoopInvariantOp(Rule):
             reported.update(within([made.node]))
             yield Report(
                 made.node,
-                f"{quote(made.node)} gives the same result in every round of the loop: nothing that it reads changes there",
+                f"{quote(made.node)} gives the same result in every round of the loop: nothing that it reads "
+                "changes there",
                 "compute it once before the loop",
                 Confidence.LIKELY,
                 Impact.MEDIUM,

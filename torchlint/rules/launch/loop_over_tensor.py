@@ -25,10 +25,11 @@ from torchlint.semantics.values import Kind, Value
 _SHORT: Final = 4  # rounds
 _LARGE: Final = 64
 _NOT_ROUNDS: Final = frozenset({Iterates.EPOCHS, Iterates.PARAMETERS, Iterates.LAYERS, Iterates.GROUPS})
-# Tensor operations that compute nothing: they look at a tensor in another way, convert it, or read a number of it.
+# Tensor operations that compute nothing: they look at a tensor in another way, convert it, or read from it.
 _VIEWS: Final = frozenset(
-    """view reshape permute transpose t squeeze unsqueeze expand expand_as select narrow detach flatten unflatten size dim
-    numel item tolist movedim swapaxes to float half bfloat16 double int long type type_as contiguous clone cuda cpu""".split()
+    """view reshape permute transpose t squeeze unsqueeze expand expand_as select narrow detach flatten unflatten size
+    dim numel item tolist movedim swapaxes to float half bfloat16 double int long type type_as contiguous clone cuda
+    cpu""".split()
 )
 # Modules that do the same to each slice, whatever stands in front of the last dimensions.
 _BATCHED: Final = frozenset(
@@ -63,7 +64,8 @@ class LoopOverTensor(Rule):
             confidence = Confidence.POSSIBLE
         yield Report(
             site.node,
-            f"each round of the loop over {quote(site.iterable_node) if site.iterable_node is not None else 'a tensor'} "
+            "each round of the loop over "
+            f"{quote(site.iterable_node) if site.iterable_node is not None else 'a tensor'} "
             f"launches its own kernels for one slice {often(hot)}, although no round needs another",
             "say it over all slices at once: flatten, broadcast, a matrix product, `index_add_`, or `torch.vmap`",
             confidence,
@@ -214,13 +216,14 @@ def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
     """Whether a node takes an entry of something that is no tensor, at the loop's position."""
     if not isinstance(node, cst.Subscript):
         return False
-    if len(node.slice) > 1 or model.value(node.value).kind not in (Kind.CONTAINER, Kind.MODULE, Kind.UNKNOWN):
+    held = model.value(node.value)
+    if len(node.slice) > 1 or held.kind not in (Kind.CONTAINER, Kind.MODULE, Kind.UNKNOWN) or held.may_be_device:
         return False
     return any(isinstance(part.slice, cst.Index) and _names(part.slice.value) & targets for part in node.slice)
 
 
 def _selects(model: Model, node: cst.CSTNode) -> bool:
-    """Whether a node hands on what a mask or `unique` selects, so that the result of each round has a size of its own."""
+    """Whether a node hands on what a mask or `unique` selects, so that each round's result has a size of its own."""
     if isinstance(node, cst.Call):
         made = operation(model, node)
         return made is not None and made.name in ("unique", "unique_consecutive")

@@ -11,7 +11,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.launch._bodies import body_of, calls_in
+from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
@@ -72,9 +72,25 @@ def _over_parameters(site: sites.Loop, model: Model) -> bool:
     if iterable.kind is Kind.PARAMETERS:
         return True
     element = iterable.elem
-    if element is None:
-        return False
-    return any(_is_parameter(value, model) for value in (element, *(element.items or {}).values()))
+    if element is not None and any(_is_parameter(value, model) for value in (element, *(element.items or {}).values())):
+        return True
+    return iterable.qual in ("list", "dict") and _looks_up_parameters(site, model)
+
+
+def _looks_up_parameters(site: sites.Loop, model: Model) -> bool:
+    """Whether the body takes parameters out of a state dictionary, by the name that the loop gives."""
+    names = bound_names(site.target)
+    for node in within(body_of(site)):
+        if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+            key, held = node.slice[0].slice.value, model.value(node.value)
+            if (
+                isinstance(key, cst.Name)
+                and key.value in names
+                and held.kind is Kind.CONTAINER
+                and held.elem is not None
+            ):
+                return _is_parameter(held.elem, model)
+    return False
 
 
 def _is_parameter(value: Value, model: Model) -> bool:
@@ -119,7 +135,7 @@ def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> 
 
 
 def _beside_foreach(model: Model, context: Context) -> bool:
-    """Whether a foreach function does the same on another way: in this function, beside a branch, or chosen by a caller."""
+    """Whether a foreach function does the same on another way: beside a branch here, or where a caller chooses."""
     owner = model.function_of(context)
     functions = {owner}
     functions.update(caller.context.owner for caller in owner.callers if caller.context.owner is not None)

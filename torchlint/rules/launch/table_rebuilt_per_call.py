@@ -19,7 +19,8 @@ from torchlint.semantics.values import Kind, Value
 
 _FACTORIES: Final = frozenset("arange linspace logspace range ones zeros full eye".split())
 _ARITHMETIC: Final = frozenset(
-    "add sub mul div pow neg exp log sin cos outer einsum square sqrt rsqrt reciprocal remainder floor_divide cat stack tril triu".split()
+    """add sub mul div pow neg exp log sin cos outer einsum square sqrt rsqrt reciprocal remainder floor_divide cat
+    stack tril triu""".split()
 )
 _GROWS: Final = frozenset("add sub mul div".split())
 _OUTER: Final = frozenset("outer ger".split())

@@ -44,7 +44,7 @@ def _arrays_in(value: Value) -> Value | None:
     """The arrays that a list or tuple holds, and nothing else."""
     if value.kind is not Kind.CONTAINER or value.qual not in ("list", "tuple", "iterator"):
         return None
-    held = [item for key, item in (value.items or {}).items() if isinstance(key, int)] or [value.elem]
-    if any(item is None or item.kind is not Kind.NDARRAY for item in held):
-        return None
-    return held[0]
+    held = [item for key, item in (value.items or {}).items() if isinstance(key, int)]
+    if not held and value.elem is not None:
+        held = [value.elem]
+    return held[0] if held and all(item.kind is Kind.NDARRAY for item in held) else None

@@ -20,11 +20,12 @@ from torchlint.semantics.names import within
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
-_TYPED: Final = tuple(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split()) + (
+_TYPED: Final = (
     "torch.Tensor",
+    *(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split()),
 )
 _ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum where lerp".split())
-_MOVES: Final = (".to", ".cuda", ".to_device")
+_MOVES: Final = (".to", ".cuda")
 
 
 class TensorFromPythonInHotPath(Rule):

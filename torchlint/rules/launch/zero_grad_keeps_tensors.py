@@ -33,7 +33,8 @@ class ZeroGradKeepsTensors(Rule):
         elif _is_gradient(site.receiver_node, model) and site.context.enclosing_loops() and _writes_zero(site):
             yield Report(
                 site.node,
-                f"{quote(site.node)} launches a kernel for every parameter to write zeros, and the next backward reads them to add to them",
+                f"{quote(site.node)} launches a kernel for every parameter to write zeros, and the next "
+                "backward reads them to add to them",
                 "set the gradient to `None`, or call `zero_grad()`: the next backward then writes without reading",
                 Confidence.LIKELY,
                 Impact.LOW,

@@ -23,7 +23,7 @@ _DEPTH: Final = 6
 class ChannelsLastUnused(Rule):
     code = "TL310"
     name = "channels-last-unused"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "A convolutional network runs in half precision with its channels first"
     ruleset = RuleSet.EXTENDED
     torch = "1.5"
@@ -42,7 +42,8 @@ class ChannelsLastUnused(Rule):
             return
         yield Report(
             site.node,
-            f"the convolutions of {quote(site.receiver_node) if site.receiver_node is not None else 'the network'} run in half "
+            "the convolutions of "
+            f"{quote(site.receiver_node) if site.receiver_node is not None else 'the network'} run in half "
             "precision with their channels first: the tensor cores' kernels transpose every input and output",
             "move the network and its inputs with `memory_format=torch.channels_last`",
             Confidence.LIKELY,

@@ -27,7 +27,7 @@ _LAYERS: Final[dict[str, int]] = {
 class ConvBiasBeforeNorm(Rule):
     code = "TL309"
     name = "conv-bias-before-norm"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "A convolution or linear layer with a bias is directly followed by a batch norm"
     fix_availability = FixAvailability.SOMETIMES
     calls = tuple(sorted(_NORMS))

@@ -26,7 +26,7 @@ _CACHES: Final = ("cache", "past", "state", "memory", "use_cache")
 class DecodeWithoutCache(Rule):
     code = "TL312"
     name = "decode-without-cache"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "A token loop feeds the whole growing sequence through the model at every step"
     ruleset = RuleSet.EXTENDED
     calls = ("*",)

@@ -24,7 +24,7 @@ _PICKS: Final = frozenset(
 class LogOfSoftmax(Rule):
     code = "TL303"
     name = "log-of-softmax"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "The logarithm of a softmax is taken in two steps"
     calls = ("torch.log", "torch.log_", "torch.special.log", ".log", ".log_")
     words = ("softmax", "Softmax", "Softmax2d")
@@ -40,7 +40,8 @@ class LogOfSoftmax(Rule):
         logits = quote(softmax.operands[0]) if softmax.operands else "the logits"
         yield Report(
             site.node,
-            f"{quote(site.node)} takes the logarithm of {quote(softmax.node)}: the probabilities cross memory twice, and "
+            f"{quote(site.node)} takes the logarithm of {quote(softmax.node)}: the probabilities cross memory "
+            "twice, and "
             "small ones are zero before the logarithm sees them",
             f"take `log_softmax` of {logits}, or give them to `cross_entropy`",
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,

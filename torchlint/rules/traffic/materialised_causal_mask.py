@@ -21,7 +21,7 @@ _AROUND: Final = CASTS | SHAPES | frozenset("logical_not bitwise_not masked_fill
 class MaterialisedCausalMask(Rule):
     code = "TL306"
     name = "materialised-causal-mask"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "A causal mask is built only to be passed to `scaled_dot_product_attention`"
     torch = "2.0"
     calls = (SDPA,)
@@ -39,7 +39,8 @@ class MaterialisedCausalMask(Rule):
             if feeds_only(model, triangle.node, SDPA, _AROUND):
                 yield Report(
                     triangle.node,
-                    f"{quote(triangle.node)} stores a mask of length by length only to tell the attention that it is causal, and rules "
+                    f"{quote(triangle.node)} stores a mask of length by length only to tell the attention that "
+                    "it is causal, and rules "
                     "out its fastest kernel",
                     "pass `is_causal=True` instead of the mask",
                     Confidence.LIKELY,

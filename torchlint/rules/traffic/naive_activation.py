@@ -34,7 +34,7 @@ _DEPTH: Final = 6
 class NaiveActivation(Rule):
     code = "TL305"
     name = "naive-activation"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "An activation function is written as arithmetic in a module that is not compiled"
     calls = ("torch.log", "torch.log1p", ".log", ".log1p", "torch.mul", ".mul", ".mul_")
     words = ("sigmoid", "Sigmoid", "tanh", "erf", "exp", "relu6", "softplus", "clamp")
@@ -60,7 +60,8 @@ class NaiveActivation(Rule):
             return
         yield Report(
             made.node,
-            f"{quote(made.node)} is {function[1]} written out, as several kernels that each read and write the whole tensor",
+            f"{quote(made.node)} is {function[1]} written out, as several kernels that each read and write the "
+            "whole tensor",
             f"call `torch.nn.functional.{function[0]}`, which does it in one",
             Confidence.LIKELY,
             Impact.LOW,

@@ -30,7 +30,7 @@ _AFTER: Final = CASTS | SHAPES | frozenset("dropout masked_fill index".split())
 class NaiveAttention(Rule):
     code = "TL302"
     name = "naive-attention"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "Attention is written out: `softmax(q @ k.transpose(-2, -1) * scale) @ v`"
     torch = "2.0"
     calls = ("torch.softmax", "torch.nn.functional.softmax", "torch.special.softmax", ".softmax", "torch.nn.Softmax")
@@ -48,7 +48,8 @@ class NaiveAttention(Rule):
         product = scores.operations[0]
         yield Report(
             site.node,
-            f"{quote(site.node)} stores the attention weights of {quote(product.node)}, a matrix of query length by key "
+            f"{quote(site.node)} stores the attention weights of {quote(product.node)}, a matrix of query "
+            "length by key "
             "length that is written and read again at every step up to the product with the values",
             "call `torch.nn.functional.scaled_dot_product_attention`, which never stores that matrix; masks go to "
             "`attn_mask` or `is_causal`, another scale to `scale`, dropout to `dropout_p`",

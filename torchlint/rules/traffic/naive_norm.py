@@ -24,7 +24,7 @@ _FUSED: Final = frozenset(
 class NaiveNorm(Rule):
     code = "TL304"
     name = "naive-norm"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "A layer norm or RMS norm is written out in a module that is not compiled"
     torch = "2.4"
     words = ("rsqrt", "sqrt", "pow", "**")
@@ -39,8 +39,10 @@ class NaiveNorm(Rule):
         function, scaled, confidence = found
         yield Report(
             site.node,
-            f"{quote(site.node)} completes a norm of {quote(scaled)}, written out as several kernels that each read and write the whole tensor",
-            f"call `torch.nn.functional.{function}`, or `torch.nn.{'RMSNorm' if function == 'rms_norm' else 'LayerNorm'}`, which does it in one",
+            f"{quote(site.node)} completes a norm of {quote(scaled)}, written out as several kernels that each "
+            "read and write the whole tensor",
+            f"call `torch.nn.functional.{function}`, or "
+            f"`torch.nn.{'RMSNorm' if function == 'rms_norm' else 'LayerNorm'}`, which does it in one",
             confidence,
             Impact.MEDIUM,
         )
@@ -112,7 +114,7 @@ def _biased(model: Model, step: Operation) -> bool:
     for name, wanted in (("unbiased", False), ("correction", 0)):
         argument = step.argument(99, name)
         if argument is not None:
-            return model.value(argument).const == wanted
+            return bool(model.value(argument).const == wanted)
     position = step.argument(2)
     return position is not None and model.value(position).const is False
 

@@ -8,7 +8,18 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._patterns import CASTS, Operation, Reached, alike, called, first_operand, operation, reach
+from torchlint.rules._patterns import (
+    CASTS,
+    Operation,
+    Reached,
+    alike,
+    called,
+    first_operand,
+    is_number,
+    operation,
+    reach,
+    same,
+)
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.semantics import contexts, sites
@@ -22,7 +33,7 @@ _OF_THE_SUM: Final = CASTS | frozenset("view reshape unsqueeze squeeze expand ex
 class NaiveSoftmax(Rule):
     code = "TL301"
     name = "naive-softmax"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "A softmax is written out: `exp(x) / exp(x).sum(...)`"
     calls = (
         "torch.div",
@@ -66,7 +77,8 @@ class NaiveSoftmax(Rule):
             made.node,
             f"{quote(made.node)} completes a softmax of {quote(source.operands[0])}, written out as several kernels "
             "that each read and write the whole tensor",
-            f"write `torch.softmax({quote(source.operands[0])[1:-1]}, dim=...)`, which reads once, writes once and cannot overflow",
+            f"write `torch.softmax({quote(source.operands[0])[1:-1]}, dim=...)`, which reads once, writes once "
+            "and cannot overflow",
             confidence,
             impact,
             (("the exponential", source.node),),
@@ -93,10 +105,16 @@ def _softmax(model: Model, made: Operation) -> Reached | None:
             exponential = _exponential(model, above)
             under = _exponential(model, over)
             if exponential is None or under is None:
-                continue
-            if _same(model, above, over, exponential.operations[0], under.operations[0]):
+                masked = reach(model, above, _is_exponential, _factors) if same(model, above, over) else None
+                if masked is not None:
+                    return Reached(masked.operations, certain=False)  # a mask can go into the scores, a prior as well
+            elif _same(model, above, over, exponential.operations[0], under.operations[0]):
                 return Reached(exponential.operations, exponential.certain and under.certain and summed.certain)
     return None
+
+
+def _factors(step: Operation) -> tuple[cst.BaseExpression, ...]:
+    return step.operands if step.name == "mul" else step.operands[:1] if step.name in CASTS else ()
 
 
 def _over_positions(model: Model, exponential: Operation) -> bool:
@@ -128,12 +146,16 @@ def _inverts(model: Model, step: Operation) -> bool:
     if len(step.operands) < 2:
         return False
     if step.name == "pow":
-        return model.value(step.operands[1]).const == -1
-    return step.name == "div" and model.value(step.operands[0]).const in (1, 1.0)
+        return is_number(model, step.operands[1], -1)
+    return step.name == "div" and is_number(model, step.operands[0], 1)
+
+
+def _is_exponential(step: Operation) -> bool:
+    return step.name == "exp" and bool(step.operands)
 
 
 def _exponential(model: Model, expression: cst.BaseExpression) -> Reached | None:
-    return reach(model, expression, lambda step: step.name == "exp" and bool(step.operands), first_operand(CASTS))
+    return reach(model, expression, _is_exponential, first_operand(CASTS))
 
 
 def _same(model: Model, above: cst.BaseExpression, over: cst.BaseExpression, one: Operation, other: Operation) -> bool:

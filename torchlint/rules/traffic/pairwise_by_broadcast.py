@@ -28,7 +28,7 @@ _POWERS: Final = frozenset("pow square abs".split())
 class PairwiseByBroadcast(Rule):
     code = "TL311"
     name = "pairwise-by-broadcast"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "Distances of all pairs are computed by broadcasting the differences"
     ruleset = RuleSet.EXTENDED
     calls = ("torch.sum", ".sum", "torch.norm", ".norm", "torch.linalg.norm", "torch.linalg.vector_norm")
@@ -43,7 +43,8 @@ class PairwiseByBroadcast(Rule):
             return
         yield Report(
             site.node,
-            f"{quote(site.node)} stores {quote(difference.node)}, the differences of all pairs in every dimension, to sum them at once",
+            f"{quote(site.node)} stores {quote(difference.node)}, the differences of all pairs in every "
+            "dimension, to sum them at once",
             "call `torch.cdist`, squared where squares are wanted: it stores one number a pair",
             Confidence.LIKELY,
             Impact.MEDIUM,

@@ -20,7 +20,7 @@ _MERGES: Final = frozenset("reshape flatten view".split())
 class RepeatedKv(Rule):
     code = "TL307"
     name = "repeated-kv"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "Keys and values are copied for every query head before `scaled_dot_product_attention`"
     ruleset = RuleSet.EXTENDED
     torch = "2.5"

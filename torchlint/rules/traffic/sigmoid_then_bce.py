@@ -19,7 +19,7 @@ _AROUND: Final = CASTS | SHAPES | frozenset("index gather clamp masked_select in
 class SigmoidThenBce(Rule):
     code = "TL308"
     name = "sigmoid-then-bce"
-    bottleneck = "memory-traffic"
+    bottleneck = "traffic"
     summary = "`binary_cross_entropy` is fed by a sigmoid"
     calls = ("torch.nn.functional.binary_cross_entropy", "torch.nn.BCELoss")
     words = ("binary_cross_entropy", "BCELoss")
@@ -35,9 +35,11 @@ class SigmoidThenBce(Rule):
         sigmoid = found.operations[0]
         yield Report(
             site.node,
-            f"{quote(site.node)} takes logarithms of what {quote(sigmoid.node)} rounded to 0 or 1: large logits lose their gradient, "
+            f"{quote(site.node)} takes logarithms of what {quote(sigmoid.node)} rounded to 0 or 1: large "
+            "logits lose their gradient, "
             "and half precision its range",
-            "give the logits to `binary_cross_entropy_with_logits`; that costs about the same time, what it saves is accuracy",
+            "give the logits to `binary_cross_entropy_with_logits`; that costs about the same time, what it "
+            "saves is accuracy",
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
             Impact.LOW,
             (("the sigmoid", sigmoid.node),),
