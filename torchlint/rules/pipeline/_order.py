@@ -35,7 +35,10 @@ class Order:
                 self._at[effect.node]
                 for effect in function.effects
                 if effect.node in self._at
-                and (effect.kind is EffectKind.WAIT or (effect.callee is not None and contexts.does(effect.callee, _WAITS)))
+                and (
+                    effect.kind is EffectKind.WAIT
+                    or (effect.callee is not None and contexts.does(effect.callee, _WAITS))
+                )
             ]
             + [
                 self._at[site.node]

@@ -17,13 +17,15 @@ class Provenance:
     """Looks up what made a value. Made once a file, when a rule first asks."""
 
     def __init__(self, model: Model) -> None:
-        self._calls = {site.node: site for site in model.sites.calls}
+        self._calls: dict[cst.CSTNode, sites.Call] = {site.node: site for site in model.sites.calls}
         self._operands: dict[cst.CSTNode, list[Operand]] = {}
         for binary in model.sites.binaries:
             self._operands[binary.node] = [(binary.left_node, binary.left), (binary.right_node, binary.right)]
         for subscript in model.sites.subscripts:
             if subscript.mode == "read":
-                positions = [(node, value) for node, value in subscript.indices if node is not None and value is not None]
+                positions = [
+                    (node, value) for node, value in subscript.indices if node is not None and value is not None
+                ]
                 self._operands[subscript.node] = [(subscript.node.value, subscript.base), *positions]
 
     def call(self, value: Value) -> sites.Call | None:

@@ -9,7 +9,10 @@ import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.semantics import sites
+from torchlint.rules.sync._waits import Wait, at_rate
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context
+from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
 CALLS: Final = (".to", ".cuda", ".xpu", ".npu", ".copy_")
@@ -75,6 +78,16 @@ def reaches_device(transfer: Transfer) -> Confidence | None:
         return None
     known = transfer.goes_to == DEVICE and transfer.source.on_host
     return transfer.source.conf if known else min(transfer.source.conf, Confidence.LIKELY)
+
+
+def copied_at_rate(model: Model, context: Context, confidence: Confidence) -> Wait | None:
+    """How often a copy is made; None where that is rarely, in a loader's worker, or what a benchmark measures."""
+    if contexts.in_worker(context):
+        return None
+    hot = model.hot(context)
+    if hot is not None and not hot.trains and model.in_measurement(context):
+        return None
+    return at_rate(model, context, confidence)
 
 
 def with_flag(site: sites.Call) -> NodeFix | None:

@@ -8,8 +8,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
-from torchlint.rules.sync._waits import at_rate
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -25,7 +24,7 @@ class BlockingTransfer(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         transfer = transfers.transfer_of(site)
-        if transfer is None or transfer.non_blocking is not False or contexts.in_worker(site.context):
+        if transfer is None or transfer.non_blocking is not False:
             return
         source = transfer.source
         confidence = transfers.reaches_device(transfer)
@@ -35,7 +34,7 @@ class BlockingTransfer(Rule):
             if source.kind is not Kind.BATCH or not source.on_host:
                 return
             confidence = Confidence.POSSIBLE  # a loader that may pin
-        copied = at_rate(model, site.context, confidence)
+        copied = transfers.copied_at_rate(model, site.context, confidence)
         if copied is None:
             return
         memory = "pinned memory" if source.pinned else "memory that may be pinned"

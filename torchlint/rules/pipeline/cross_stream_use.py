@@ -23,7 +23,9 @@ _NOT_USING: Final = frozenset(
     "record_stream size dim numel stride data_ptr append add put extend insert is_pinned wait_stream wait_event".split()
 )
 _ORDERING: Final = frozenset("wait_stream wait_event".split())
-_CURRENT: Final = frozenset("torch.cuda.current_stream torch.cuda.default_stream torch.accelerator.current_stream".split())
+_CURRENT: Final = frozenset(
+    "torch.cuda.current_stream torch.cuda.default_stream torch.accelerator.current_stream".split()
+)
 
 
 class CrossStreamUse(Rule):
@@ -68,7 +70,9 @@ class _Region:
         self.stream = stream
         self.order = order
         self.end = order.at(entered.node)
-        self.calls = [site for site in model.sites.calls if model.function_of(site.context) is function and site.node in order]
+        self.calls = [
+            site for site in model.sites.calls if model.function_of(site.context) is function and site.node in order
+        ]
 
     def inside(self, context: Context) -> bool:
         return context.inside(self.entered.context)
@@ -103,7 +107,7 @@ class _Region:
                 return
             yield Report(
                 site.node,
-                f"{quote(site.node)} uses a tensor that `{self.stream}` may still be making: nothing orders the two streams",
+                f"{quote(site.node)} uses what `{self.stream}` may still be making: nothing orders the two streams",
                 f"let the current stream wait first: `torch.cuda.current_stream().wait_stream({self.stream})`",
                 Confidence.LIKELY,
                 Impact.HIGH,
@@ -130,7 +134,9 @@ class _Region:
         assert loop.node is not None
         if not made or self.is_ordered(self.end, self.order.at(loop.node)):
             return
-        kept = {dotted(site.receiver_node) for site in self.calls if site.method == "record_stream" and site.receiver_node}
+        kept = {
+            dotted(site.receiver_node) for site in self.calls if site.method == "record_stream" and site.receiver_node
+        }
         for site in self.calls:
             if not self.inside(site.context):
                 continue
@@ -138,8 +144,8 @@ class _Region:
                 if _comes_from(value, made) and dotted(node) is not None and dotted(node) not in kept:
                     yield Report(
                         site.node,
-                        f"{quote(site.node)} reads {quote(node)} on `{self.stream}`, but its memory is given away as soon as "
-                        "the loop drops it",
+                        f"{quote(site.node)} reads {quote(node)} on `{self.stream}`, and its memory is given away as "
+                        "soon as the loop drops it",
                         f"call {quote(node)[:-1]}.record_stream({self.stream})` before it is dropped",
                         Confidence.LIKELY,
                         Impact.HIGH,
@@ -157,7 +163,9 @@ def _is_work(site: sites.Call) -> bool:
     result = site.result
     if result.device == HOST:
         return False
-    return result.is_tensor or (result.kind is Kind.UNKNOWN and (bool(result.device & DEVICE) or transfer_of(site) is not None))
+    return result.is_tensor or (
+        result.kind is Kind.UNKNOWN and (bool(result.device & DEVICE) or transfer_of(site) is not None)
+    )
 
 
 def _comes_from(value: Value, made: set[cst.Call]) -> bool:

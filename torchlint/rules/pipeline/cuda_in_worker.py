@@ -61,7 +61,9 @@ def _in_workers(model: Model) -> dict[FunctionInfo, Confidence]:
             continue
         certain = workers is not None and isinstance(workers.const, int)
         for function in loaders.reached_from(roots):
-            found[function] = max(found.get(function, Confidence.POSSIBLE), Confidence.SURE if certain else Confidence.LIKELY)
+            found[function] = max(
+                found.get(function, Confidence.POSSIBLE), Confidence.SURE if certain else Confidence.LIKELY
+            )
     for function in model.functions.values():
         # A Dataset whose loader is made in another file.
         unseen = function.role is Role.WORKER and function not in decided and function.body is not None

@@ -8,7 +8,6 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics.functions import ClassInfo
@@ -44,8 +43,8 @@ class DatasetPythonList(Rule):
                 if _keeps_objects(assign.value_node, assign.value, model) and _is_read(cls, attribute):
                     yield Report(
                         assign.node,
-                        f"`{name}` keeps a Python object for each sample: reading it changes reference counts, so every "
-                        "worker ends with a copy of the whole",
+                        f"`{name}` keeps a Python object for each sample: reading it changes reference counts, so "
+                        "every worker ends with a copy of the whole",
                         "keep the index in one array, a byte buffer with offsets, or a memory-mapped table",
                         confidence,
                         Impact.MEDIUM,
@@ -68,7 +67,9 @@ def _read_by_workers(model: Model) -> dict[ClassInfo, tuple[Confidence, cst.CSTN
         else:
             confidence = Confidence.POSSIBLE
         if confidence is not None:
-            found[dataset.cls] = max(found.get(dataset.cls, (confidence, site.node)), (confidence, site.node), key=lambda x: x[0])
+            found[dataset.cls] = max(
+                found.get(dataset.cls, (confidence, site.node)), (confidence, site.node), key=lambda x: x[0]
+            )
     return found
 
 
@@ -76,7 +77,9 @@ def _keeps_objects(node: cst.BaseExpression, value: Value, model: Model) -> bool
     """Whether an expression gives a list or dictionary with as many Python objects as there are samples."""
     if isinstance(node, (cst.ListComp, cst.DictComp)):
         source = model.value(node.for_in.iter)
-        few = source.kind is Kind.CONTAINER and (bool(source.items) or source.qual == "range" and isinstance(source.const, int))
+        few = source.kind is Kind.CONTAINER and (
+            bool(source.items) or source.qual == "range" and isinstance(source.const, int)
+        )
         element = value.elem
         return not few and not (element is not None and element.kind.value in _ARRAYS)
     if not isinstance(node, cst.Call):
@@ -93,7 +96,13 @@ def _is_reader(node: cst.BaseExpression, model: Model) -> bool:
     """Whether iterating it reads rows of a file: `csv.reader(f)`, `map(json.loads, f)`, a generator."""
     if isinstance(node, cst.GeneratorExp):
         return True
-    return isinstance(node, cst.Call) and model.resolve(node.func) in ("csv.reader", "csv.DictReader", "map", "open", "zip")
+    return isinstance(node, cst.Call) and model.resolve(node.func) in (
+        "csv.reader",
+        "csv.DictReader",
+        "map",
+        "open",
+        "zip",
+    )
 
 
 def _is_read(cls: ClassInfo, attribute: str) -> bool:

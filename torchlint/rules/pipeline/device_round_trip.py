@@ -12,8 +12,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.rules.pipeline._provenance import Provenance
-from torchlint.rules.sync._waits import at_rate
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
@@ -34,7 +33,7 @@ class DeviceRoundTrip(Rule):
         provenance: Provenance | None = None
         for site in model.sites.calls:
             source = _copied_to_device(site)
-            if source is None or contexts.in_worker(site.context):
+            if source is None:
                 continue
             provenance = provenance or Provenance(model)
             trip = _Trip(provenance)
@@ -47,7 +46,7 @@ class DeviceRoundTrip(Rule):
                 continue
             if trip.other_data:
                 confidence = Confidence.POSSIBLE  # the work needs what only the host has as well
-            back = at_rate(model, site.context, min(confidence, Confidence.LIKELY))
+            back = transfers.copied_at_rate(model, site.context, min(confidence, Confidence.LIKELY))
             if back is None:
                 continue
             yield Report(

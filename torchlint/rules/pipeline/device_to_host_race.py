@@ -27,7 +27,8 @@ _NOT_READING: Final = frozenset(
 _READING_METHODS: Final = known.TENSOR_ONLY_METHODS | known.REDUCTIONS | {"numpy", "tolist", "item"}
 # Functions that read what they are given.
 _READING_CALLS: Final = frozenset(
-    "abs all any bool complex float int list math.isnan math.sqrt max min print repr round set sorted str sum tuple".split()
+    """abs all any bool complex float int list math.isnan math.sqrt max min print repr round set sorted str sum
+    tuple""".split()
 )
 
 
@@ -184,7 +185,11 @@ class _Reads:
         begun = [at for at in self.calls_reaching(order, start) if at < read]
         if begun:
             within = self.orders.holding(start)
-            return not order.waits(max(begun), read) and within is not None and not within.waits(within.at(start), within.end)
+            return (
+                not order.waits(max(begun), read)
+                and within is not None
+                and not within.waits(within.at(start), within.end)
+            )
         if order.waits(-1, read):
             return False
         for caller in function.callers:

@@ -20,14 +20,14 @@ from torchlint.semantics.values import ATTACHED, Kind, Value
 # Factories that need nothing of the host, and those whose numbers are the same on every device.
 _FILLS: Final = frozenset(
     f"torch.{name}"
-    for name in """arange bartlett_window blackman_window empty eye full hamming_window hann_window kaiser_window linspace
-    logspace ones rand randint randn randperm tril_indices triu_indices zeros""".split()
+    for name in """arange bartlett_window blackman_window empty eye full hamming_window hann_window kaiser_window
+    linspace logspace ones rand randint randn randperm tril_indices triu_indices zeros""".split()
 )
 _EXACT: Final = frozenset(f"torch.{name}" for name in "empty eye full ones zeros".split())
 # Operations whose arguments of unknown kind are sizes and numbers.
 _TAKES_NUMBERS: Final = frozenset(
-    """add add_ clamp clamp_ div div_ expand fill_ flip mul mul_ permute pow repeat repeat_interleave reshape roll squeeze sub
-    sub_ tile transpose tril tril_ triu triu_ unsqueeze view""".split()
+    """add add_ clamp clamp_ div div_ expand fill_ flip mul mul_ permute pow repeat repeat_interleave reshape roll squeeze
+    sub sub_ tile transpose tril tril_ triu triu_ unsqueeze view""".split()
 )
 _HOST_ONLY: Final = ("generator", "pin_memory", "out")
 _EMPTY = cst.Module([])
@@ -44,7 +44,11 @@ class HostFactoryThenTransfer(Rule):
     def on_module(self, model: Model) -> Iterator[Report]:
         provenance: Provenance | None = None
         for site in model.sites.calls:
-            if site.method not in ("to", "cuda", "xpu", "npu") or site.receiver is None or site.receiver.kind is not Kind.TENSOR:
+            if (
+                site.method not in ("to", "cuda", "xpu", "npu")
+                or site.receiver is None
+                or site.receiver.kind is not Kind.TENSOR
+            ):
                 continue
             transfer = transfers.transfer_of(site)
             if transfer is None or not transfer.source.on_host or transfer.source.graph & ATTACHED:
@@ -91,7 +95,13 @@ class _Making:
     def reads(self, value: Value) -> bool:
         """Whether the value is made by factories and arithmetic on their results alone."""
         origin = value.origin
-        if value.kind is not Kind.TENSOR or not value.on_host or origin is None or origin in self.steps or len(self.steps) > 40:
+        if (
+            value.kind is not Kind.TENSOR
+            or not value.on_host
+            or origin is None
+            or origin in self.steps
+            or len(self.steps) > 40
+        ):
             return value.kind is Kind.TENSOR and origin in self.steps
         call = self.provenance.call(value)
         self.steps.append(origin)
@@ -140,7 +150,9 @@ def _fix(site: sites.Call, made: _Making) -> NodeFix | None:
     whole = _EMPTY.code_for_node(factory.node)
     if "\n" in whole or not factory.node.args or not whole.endswith(")"):
         return None
-    exact = factory.callee in _EXACT or (factory.callee == "torch.arange" and site.receiver is not None and site.receiver.dtype == "int64")
+    exact = factory.callee in _EXACT or (
+        factory.callee == "torch.arange" and site.receiver is not None and site.receiver.dtype == "int64"
+    )
     inside = whole[:-1].rstrip().rstrip(",")
     return NodeFix(
         Applicability.SAFE if exact else Applicability.UNSAFE,

@@ -35,8 +35,8 @@ class LoaderWithoutPinnedMemory(Rule):
             confidence, copy = feeds[site.node]
             yield Report(
                 site.node,
-                f"{quote(site.node.func)} leaves its batches in ordinary memory: the host stages each copy to the device, "
-                "and the copy cannot run beside computation",
+                f"{quote(site.node.func)} leaves its batches in ordinary memory: the host stages each copy to the "
+                "device, and it cannot run beside computation",
                 "set `pin_memory=True`, and copy with `non_blocking=True`",
                 confidence,
                 Impact.MEDIUM,

@@ -33,7 +33,7 @@ class LoopInvariantTransfer(Rule):
         if receiver is None or name is None or receiver.loaders or not _reaches_device(site, receiver):
             return
         hot = model.hot(site.context)
-        if hot is None or contexts.in_worker(site.context):
+        if hot is None or transfers.copied_at_rate(model, site.context, Confidence.LIKELY) is None:
             return
         loop = _loop_that_repeats(site, name, model)
         if loop is not None:
@@ -46,7 +46,9 @@ class LoopInvariantTransfer(Rule):
             site.node,
             f"{quote(site.node)} moves the same {'module' if receiver.kind is Kind.MODULE else 'tensor'} to the device "
             f"{often(hot)}",
-            "move it once before the loop" if loop is not None else "register it as a buffer, which moves with the module",
+            "move it once before the loop"
+            if loop is not None
+            else "register it as a buffer, which moves with the module",
             confidence,
             hot.impact,
             _related(hot, loop),
@@ -87,7 +89,11 @@ def _changes(name: str, loop: Context, model: Model) -> bool:
         if store.owner_name in heads and store.context.inside(loop):
             return True
     for subscript in model.sites.subscripts:
-        if subscript.mode in ("write", "update") and subscript.context.inside(loop) and dotted(subscript.node.value) in heads:
+        if (
+            subscript.mode in ("write", "update")
+            and subscript.context.inside(loop)
+            and dotted(subscript.node.value) in heads
+        ):
             return True
     for call in model.sites.calls:
         if call.receiver_node is None or call.method is None or not call.context.inside(loop):
@@ -113,7 +119,13 @@ def _sureness(receiver: Value, loop: Context) -> Confidence:
 def _is_constant_of_module(site: sites.Call, receiver: Value, name: str) -> bool:
     """Whether `forward` moves a plain tensor attribute that construction made on the host."""
     owner = site.context.owner
-    if owner is None or owner.cls is None or owner.role is not Role.FORWARD or not name.startswith("self.") or name.count(".") != 1:
+    if (
+        owner is None
+        or owner.cls is None
+        or owner.role is not Role.FORWARD
+        or not name.startswith("self.")
+        or name.count(".") != 1
+    ):
         return False
     if receiver.kind is not Kind.TENSOR or receiver.device != HOST or receiver.qual == "torch.nn.Parameter":
         return False

@@ -10,8 +10,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
-from torchlint.rules.sync._waits import at_rate
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Value
 
@@ -31,11 +30,11 @@ class NonBlockingUnpinned(Rule):
         if transfer is None or not transfer.non_blocking or transfer.source.pinned is not False:
             return
         confidence = transfers.reaches_device(transfer)
-        if confidence is None or contexts.in_worker(site.context):
+        if confidence is None:
             return
         source = transfer.source
         small = _is_small(source)
-        copied = at_rate(model, site.context, confidence)
+        copied = transfers.copied_at_rate(model, site.context, confidence)
         if copied is None:
             return
         yield Report(

@@ -35,8 +35,8 @@ class PreprocessingInStep(Rule):
     ruleset = RuleSet.EXTENDED
     calls = ("*",)
     words = (
-        "PIL", "albumentations", "cv2", "decord", "from_pretrained", "imageio", "json", "librosa", "load", "nltk", "pandas",
-        "sentencepiece", "skimage", "soundfile", "spacy", "tokenizers", "torchaudio", "torchvision",
+        "PIL", "albumentations", "cv2", "decord", "from_pretrained", "imageio", "json", "librosa", "load", "nltk",
+        "pandas", "sentencepiece", "skimage", "soundfile", "spacy", "tokenizers", "torchaudio", "torchvision",
     )  # fmt: skip
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -47,7 +47,7 @@ class PreprocessingInStep(Rule):
             return
         yield Report(
             site.node,
-            f"{quote(site.node)} prepares the input in the training process on every step, which launches nothing meanwhile",
+            f"{quote(site.node)} prepares the input in the training process on every step, and no kernel is launched",
             "do it in the Dataset or in a `collate_fn`, where loader workers run ahead of the step",
             Confidence.LIKELY,
             max(hot.impact, Impact.MEDIUM),

@@ -50,7 +50,7 @@ class WorkersRespawned(Rule):
             assert epochs.loop is not None
             yield Report(
                 site.node,
-                f"{quote(site.node.func)} starts its workers anew for each epoch, and the device waits for the first batch",
+                f"{quote(site.node.func)} starts its workers anew for each epoch, and the first batch waits",
                 "set `persistent_workers=True`",
                 confidence,
                 Impact.LOW,
@@ -106,4 +106,6 @@ def _keep(site: sites.Call) -> NodeFix:
     named = site.argument(None, "persistent_workers")
     if named is not None:
         return NodeFix(Applicability.UNSAFE, message, (NodeEdit(named.node, "True"),))
-    return NodeFix(Applicability.UNSAFE, message, (NodeEdit(site.node.args[-1].value, ", persistent_workers=True", "after"),))
+    return NodeFix(
+        Applicability.UNSAFE, message, (NodeEdit(site.node.args[-1].value, ", persistent_workers=True", "after"),)
+    )

@@ -1,0 +1,56 @@
+"""Whether code says why it does something unusual."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import libcst as cst
+
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.model import Model
+
+_WORDS: Final = 3  # shorter comments name things; a reason is a sentence
+_PRAGMA: Final = re.compile(r"#\s*(noqa|type:|pylint:|torchlint:|fmt:|TL\d)", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+
+
+def states_reason(model: Model, node: cst.CSTNode) -> bool:
+    """Whether a comment stands on the statement around a node, or directly above it."""
+    statement: cst.CSTNode | None = node
+    while statement is not None and not isinstance(statement, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
+        statement = model.parent(statement)
+    if statement is None:
+        return False
+    comments = [line.comment for line in statement.leading_lines if line.comment is not None]
+    if isinstance(statement, cst.SimpleStatementLine) and statement.trailing_whitespace.comment is not None:
+        comments.append(statement.trailing_whitespace.comment)
+    around = model.parent(statement)
+    if isinstance(around, cst.Module) and around.body and around.body[0] is statement:
+        comments += [line.comment for line in around.header if line.comment is not None]
+    return any(_is_reason(comment.value) for comment in comments)
+
+
+def _is_reason(comment: str) -> bool:
+    return _PRAGMA.match(comment) is None and len(_WORD.findall(comment)) >= _WORDS
+
+
+def is_conditional(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
+    """Whether a condition around the code, or around every call of its function in this file, may leave it out."""
+    for link in context.chain():
+        if link.scope is Scope.BRANCH and not _is_main_guard(link.test):
+            return True
+        if link.scope is Scope.HANDLER:
+            return True
+        if link.scope is Scope.FUNCTION:
+            function = link.function
+            assert function is not None
+            if not function.callers or id(function) in _seen:
+                return False
+            seen = _seen | {id(function)}
+            return all(is_conditional(caller.context, seen) for caller in function.callers)
+    return False
+
+
+def _is_main_guard(test: cst.BaseExpression | None) -> bool:
+    return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"

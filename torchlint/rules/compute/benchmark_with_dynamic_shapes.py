@@ -1,0 +1,105 @@
+"""TL405: cuDNN's autotuner is on while the inputs change their shape on every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import children
+from torchlint.semantics.values import Kind
+
+_SWITCH: Final = "torch.backends.cudnn.benchmark"
+_RESIZES: Final = frozenset(
+    """torch.nn.functional.interpolate torch.nn.functional.upsample torch.nn.functional.adaptive_avg_pool2d
+    torchvision.transforms.functional.resize torchvision.transforms.v2.functional.resize
+    torchvision.transforms.functional.center_crop""".split()
+)
+_DRAWS: Final = ("random.", "numpy.random.", "torch.randint", "torch.rand", "secrets.")
+_FEW: Final = 8  # sizes that are tuned once each
+
+
+class BenchmarkWithDynamicShapes(Rule):
+    code = "TL405"
+    name = "benchmark-with-dynamic-shapes"
+    bottleneck = "compute"
+    summary = "`cudnn.benchmark = True` with inputs whose shape changes on every step"
+    fix_availability = FixAvailability.SOMETIMES
+    words = ("benchmark",)
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        switched = [a for a in model.sites.assigns if a.qualified == _SWITCH and a.value.const is True]
+        change = _changing_size(model) if switched else None
+        if change is None:
+            return
+        for assign in switched:
+            fix = None
+            if assign.value_node is not None:
+                fix = NodeFix(Applicability.UNSAFE, "Leave the tuner off", (NodeEdit(assign.value_node, "False"),))
+            yield Report(
+                assign.node,
+                f"{quote(assign.node)} tunes every convolution anew for each shape, and {quote(change)} draws shapes",
+                "leave it off, or draw from a few sizes that are tuned once each",
+                Confidence.LIKELY,
+                Impact.MEDIUM,
+                (("the size changes here", change),),
+                fix,
+            )
+
+
+def _changing_size(model: Model) -> cst.CSTNode | None:
+    """A place that gives images a size drawn at random."""
+    for site in model.sites.calls:
+        if site.callee in _RESIZES or site.method == "resize":
+            for argument in site.arguments:
+                if argument.name in (None, "size", "scale_factor", "output_size") and _is_drawn(
+                    argument.node, model, 0
+                ):
+                    return site.node
+    for subscript in model.sites.subscripts:
+        if not subscript.base.is_tensor:
+            continue
+        for element in subscript.node.slice:
+            part = element.slice
+            if (
+                isinstance(part, cst.Slice)
+                and part.lower is None
+                and part.upper is not None
+                and _is_drawn(part.upper, model, 0)
+            ):
+                return subscript.node
+    return None
+
+
+def _is_drawn(node: cst.CSTNode, model: Model, depth: int) -> bool:
+    """Whether a random draw from more than a few values goes into an expression, through names."""
+    if depth > 6:
+        return False
+    if isinstance(node, cst.Call):
+        callee = model.resolve(node.func) or ""
+        if callee.startswith(_DRAWS):
+            return not (callee.endswith(("choice", "choices")) and _is_short(node, model))
+    if isinstance(node, (cst.Name, cst.Attribute)):
+        value = model.value(node)
+        origin = value.origin
+        return not value.is_tensor and origin is not None and origin is not node and _is_drawn(origin, model, depth + 1)
+    return any(
+        _is_drawn(child, model, depth)
+        for child in children(node)
+        if isinstance(child, (cst.BaseExpression, cst.Arg, cst.BaseElement))
+    )
+
+
+def _is_short(call: cst.Call, model: Model) -> bool:
+    options = model.value(call.args[0].value) if call.args else None
+    return (
+        options is not None
+        and options.kind is Kind.CONTAINER
+        and options.items is not None
+        and len(options.items) <= _FEW
+    )

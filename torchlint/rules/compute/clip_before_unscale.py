@@ -1,0 +1,111 @@
+"""TL404: gradients are clipped while they are still multiplied by the loss scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.rules.pipeline._order import Orders
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
+
+_CLIPS: Final = (
+    "torch.nn.utils.clip_grad_norm_",
+    "torch.nn.utils.clip_grad_value_",
+    "torch.nn.utils.clip_grad.clip_grad_norm_",
+    "torch.nn.utils.clip_grad.clip_grad_value_",
+    "torch.nn.utils.get_total_norm",
+)
+
+
+class ClipBeforeUnscale(Rule):
+    code = "TL404"
+    name = "clip-before-unscale"
+    bottleneck = "compute"
+    summary = "Gradients are clipped before the scaler unscales them"
+    calls = _CLIPS
+    words = ("clip_grad_norm_", "clip_grad_value_", "get_total_norm")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        scaled = _scaled_before(site.node, site.context, model, Orders(model), frozenset())
+        if scaled is None:
+            return
+        yield Report(
+            site.node,
+            f"{quote(site.node.func)} sees gradients still multiplied by the loss scale, so it clips on every step",
+            "call `scaler.unscale_(optimizer)` before it",
+            Confidence.LIKELY,
+            Impact.HIGH,
+            (("the loss is scaled here", scaled),),
+        )
+
+
+def _scaled_before(
+    place: cst.CSTNode, context: Context, model: Model, orders: Orders, seen: frozenset[int]
+) -> cst.CSTNode | None:
+    """The scaling of the loss that comes before a place with no unscaling between, here or in a caller."""
+    function = model.function_of(context)
+    order = orders.of(function)
+    if place not in order or id(function) in seen:
+        return None
+    at = order.at(place)
+    # Each point before the place where the scaler scales the loss, or unscales the gradients, itself or in a helper.
+    last: tuple[int, cst.CSTNode | None] = (-1, None)
+    for site in model.sites.calls:
+        if site.node not in order or not order.at(site.node) < at or _excludes(site.context, context):
+            continue
+        if _unscales(site, model, frozenset()):
+            last = max(last, (order.at(site.node), None), key=lambda point: point[0])
+        elif _scales(site, model):
+            last = max(last, (order.at(site.node), site.node), key=lambda point: point[0])
+    if last[0] >= 0:
+        return last[1]
+    for caller in function.callers:
+        found = _scaled_before(caller.node, caller.context, model, orders, seen | {id(function)})
+        if found is not None:
+            return found
+    return None
+
+
+def _is_scaler(site: sites.Call) -> bool:
+    return site.receiver is not None and site.receiver.kind is Kind.SCALER
+
+
+def _scales(site: sites.Call, model: Model) -> bool:
+    if site.method == "scale" and _is_scaler(site):
+        return True
+    return site.target is not None and any(
+        inner.method == "scale" and _is_scaler(inner) and model.function_of(inner.context) is site.target
+        for inner in model.sites.calls
+    )
+
+
+def _unscales(site: sites.Call, model: Model, seen: frozenset[int]) -> bool:
+    """Whether a call ends with unscaled gradients: `unscale_`, or the step that unscales and zeroes them."""
+    if site.method in ("unscale_", "step", "update") and _is_scaler(site):
+        return True
+    target: FunctionInfo | None = site.target
+    if target is None or id(target) in seen:
+        return False
+    return any(
+        _unscales(inner, model, seen | {id(target)})
+        for inner in model.sites.calls
+        if model.function_of(inner.context) is target
+    )
+
+
+def _excludes(one: Context, other: Context) -> bool:
+    """Whether two places stand in branches of which only one is taken."""
+    taken = {link.node: link.negated for link in one.chain() if link.scope is Scope.BRANCH}
+    return any(
+        link.scope is Scope.BRANCH and link.node in taken and taken[link.node] is not link.negated
+        for link in other.chain()
+    )

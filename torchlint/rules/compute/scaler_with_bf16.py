@@ -1,0 +1,46 @@
+"""TL403: gradients are scaled though autocast computes in bfloat16."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule
+from torchlint.semantics import contexts
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
+
+
+class ScalerWithBf16(Rule):
+    code = "TL403"
+    name = "scaler-with-bf16"
+    bottleneck = "compute"
+    summary = "A gradient scaler around autocast in bfloat16"
+    torch = "1.10"
+    words = ("GradScaler",)
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        regions = [
+            entered
+            for entered in model.sites.withs
+            if "autocast" in entered.context.flags and not contexts.autograd_off(entered.context)
+        ]
+        low = [entered for entered in regions if "autocast:bfloat16" in entered.context.flags]
+        if not low:
+            return
+        confidence = Confidence.LIKELY if len(low) == len(regions) else Confidence.POSSIBLE
+        for site in model.sites.calls:
+            if site.result.kind is not Kind.SCALER or site.result.origin is not site.node or site.opaque_arguments:
+                continue
+            enabled = site.argument(None, "enabled")
+            if enabled is not None and enabled.value.const is not True:
+                continue
+            yield Report(
+                site.node,
+                f"{quote(site.node)} scales gradients that cannot underflow in bfloat16 and looks for infinities",
+                "drop the scaler, or enable it for float16 alone",
+                confidence,
+                Impact.LOW,
+                (("autocast computes in bfloat16 here", low[0].item),),
+            )

@@ -1,0 +1,126 @@
+"""TL401: float32 matrix products do not use the tensor cores' TF32 mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Confidence, Impact
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.rules.compute._reasons import states_reason
+from torchlint.semantics import contexts
+from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import ANYWHERE, DEVICE, Kind, Value
+
+_SETTER: Final = "torch.set_float32_matmul_precision"
+_SWITCHES: Final = {
+    "torch.backends.cuda.matmul.allow_tf32": False,
+    "torch.backends.cuda.matmul.fp32_precision": "ieee",
+    "torch.backends.fp32_precision": "ieee",
+}
+_OTHERS: Final = frozenset(("torch.backends.cudnn.allow_tf32", "torch.backends.cudnn.conv.fp32_precision"))
+_LOW: Final = frozenset(("float16", "bfloat16", "float8_e4m3fn", "float64"))
+_PRODUCTS: Final = frozenset(
+    """Bilinear GRU GRUCell LSTM LSTMCell Linear MultiheadAttention RNN Transformer TransformerDecoder
+    TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer""".split()
+)
+_ADVICE: Final = 'call `torch.set_float32_matmul_precision("high")` once, at the start of the program'
+
+
+class Tf32Off(Rule):
+    code = "TL401"
+    name = "tf32-off"
+    bottleneck = "compute"
+    summary = "Float32 matrix products on CUDA never get the TF32 mode"
+    ruleset = RuleSet.EXTENDED
+    torch = "1.12"
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        is_set = False
+        for assign in model.sites.assigns:
+            if assign.qualified in _OTHERS:
+                is_set = True
+            elif assign.qualified in _SWITCHES:
+                is_set = True
+                if assign.value.const == _SWITCHES[assign.qualified] and assign.value.const is not None:
+                    yield from _off(assign.node, assign.context, model)
+        for site in model.sites.calls:
+            if site.callee == _SETTER:
+                is_set = True
+                if site.arguments and site.arguments[0].value.const == "highest":
+                    yield from _off(site.node, site.context, model)
+        if not is_set and not _low_precision(model) and _trains(model):
+            yield from _never_set(model)
+
+
+def _off(node: cst.CSTNode, context: contexts.Context, model: Model) -> Iterator[Report]:
+    if contexts.in_test(context) or model.is_test_file or states_reason(model, node) or _compares(context, model):
+        return
+    yield Report(
+        node,
+        f"{quote(node)} keeps float32 matrix products off the tensor cores, and does not say why",
+        _ADVICE + ", or write the reason beside it",
+        Confidence.LIKELY,
+        Impact.MEDIUM,
+    )
+
+
+def _compares(context: contexts.Context, model: Model) -> bool:
+    """Whether the function is a reference's: it compares results to a tolerance."""
+    owner = context.owner
+    return owner is not None and any(
+        site.context.owner is owner and (site.callee or "").startswith("torch.testing.") for site in model.sites.calls
+    )
+
+
+def _never_set(model: Model) -> Iterator[Report]:
+    for site in model.sites.calls:
+        receiver = site.receiver
+        if receiver is None or site.method not in ("to", "cuda") or receiver.kind is not Kind.MODULE:
+            continue
+        if (
+            not site.result.device & (DEVICE | ANYWHERE)
+            or contexts.in_test(site.context)
+            or not _has_products(receiver)
+        ):
+            continue
+        yield Report(
+            site.node,
+            f"{quote(site.node)} brings a float32 network to the device, and nothing lets its matrix products use TF32",
+            _ADVICE,
+            Confidence.LIKELY,
+            Impact.MEDIUM,
+        )
+        return
+
+
+def _low_precision(model: Model) -> bool:
+    """Whether the file computes in another precision than float32, or lets a library choose."""
+    if any("autocast" in entered.context.flags for entered in model.sites.withs):
+        return True
+    return any(
+        site.method in ("half", "bfloat16", "double", "autocast")
+        or (site.callee or "").rsplit(".", 1)[-1] in ("autocast", "Accelerator", "Fabric", "Trainer")
+        or any(argument.value.kind is Kind.DTYPE and argument.value.dtype in _LOW for argument in site.arguments)
+        for site in model.sites.calls
+    )
+
+
+def _trains(model: Model) -> bool:
+    functions = [model.root, *model.functions.values()]
+    return any(effect.kind is EffectKind.BACKWARD for function in functions for effect in function.effects)
+
+
+def _has_products(module: Value) -> bool:
+    """Whether a module may hold matrix products; a network of this file that has none is known not to."""
+    if module.cls is None:
+        return True
+    held = [value for stored in module.cls.stores.values() for value in stored.values()]
+    known = [value for value in held if value.kind is Kind.MODULE and value.qual is not None]
+    return not known or any(
+        (value.qual or "").rsplit(".", 1)[-1] in _PRODUCTS or value.cls is not None for value in known
+    )
