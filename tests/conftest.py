@@ -4,5 +4,11 @@ from __future__ import annotations
 
 import os
 
+from hypothesis import HealthCheck, settings
+
 # A terminal's width and colours must not change what a test sees; NumPy and torch need no more than one thread here.
 os.environ.update(COLUMNS="120", NO_COLOR="1", OMP_NUM_THREADS="1")
+
+# A busy machine is no failure.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
