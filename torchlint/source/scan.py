@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -48,6 +49,7 @@ class Scan:
     opaque: list[tuple[int, int]] = field(default_factory=list)
     comment_spans: list[tuple[int, int]] = field(default_factory=list)
     formatted: list[tuple[int, int]] = field(default_factory=list)  # f-strings, t-strings, as a whole
+    skipped: list[tuple[int, int]] = field(default_factory=list)  # rows that are no Python
 
     @functools.cached_property
     def logical_lines(self) -> list[LogicalLine]:
@@ -127,9 +129,16 @@ _INDENT = re.compile(r"[ \t\f]*")
 _PREFIX = re.compile(r"(?<!\w)(?:[ft]r?|r[ft])\Z", re.IGNORECASE)
 
 
-def scan(text: str) -> Scan:
-    """Scan `text`, whose line ends are all "\\n"."""
-    return _Scanner(text).run()
+Skip = Callable[[str, int], int]
+
+
+def scan(text: str, skip: Skip | None = None) -> Scan:
+    """Scan `text`, whose line ends are all "\\n".
+
+    Where rows that are no Python may stand between logical lines, as in notebooks, `skip` is asked wherever one may
+    begin: given the text and an offset, it returns where such rows end, at a newline, or the offset again.
+    """
+    return _Scanner(text, skip).run()
 
 
 class _Scanner:
@@ -139,15 +148,16 @@ class _Scanner:
     before them once the field's format specification has begun.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, skip: Skip | None = None) -> None:
         self.text = text
+        self.skip = skip
         self.found = Scan(text)
         self.stack: list[str] = []
         self.formatted_starts: list[int] = []
 
     def run(self) -> Scan:
         size = len(self.text)
-        position = 0
+        position = self._skipped(0)
         while position < size:
             position = self._code(position)
         self.found.ends.append(size)
@@ -164,6 +174,8 @@ class _Scanner:
             if character == "\n":
                 if not stack:
                     end_line(at)
+                    if self.skip is not None:
+                        return self._skipped(position)
             elif character in "([{":
                 if len(stack) >= depth:
                     depth = self._open(at)
@@ -189,6 +201,13 @@ class _Scanner:
             if in_field:
                 return position
         return len(text)
+
+    def _skipped(self, position: int) -> int:
+        """Go past rows at `position` that are no Python."""
+        end = position if self.skip is None else self.skip(self.text, position)
+        if end > position:
+            self.found.skipped.append((position, end))
+        return end
 
     def _open(self, at: int) -> int:
         """Note that a bracket opens at `at`; returns the deepest nesting so far."""
