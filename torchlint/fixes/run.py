@@ -13,6 +13,7 @@ from torchlint.engine.run import Progress, RunResult, SettingsFor, check
 from torchlint.findings import Finding
 from torchlint.fixes.apply import Applied, apply, is_applicable
 from torchlint.fixes.diff import unified_diff
+from torchlint.fixes.imports import drop_unused
 from torchlint.fixes.write import write
 from torchlint.source.parse import parse
 from torchlint.source.text import SourceFile, UnreadableError
@@ -114,6 +115,9 @@ def fix_source(source: SourceFile, job: Job, outcome: FileResult | None = None) 
         ]
         round_ = _sound_round(source, wanted, broken, errors)
         if round_ is None:
+            if fixed and (cleaned := drop_unused(before, source)) is not source:
+                source = cleaned
+                result = lint_source(source, job.settings, job.path)
             return Change(before, source, _with_errors(result, errors), tuple(fixed))
         source, applied = round_
         fixed += applied

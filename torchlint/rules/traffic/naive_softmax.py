@@ -21,7 +21,8 @@ from torchlint.rules._patterns import (
     same,
 )
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
+from torchlint.rules.traffic import _repairs
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
@@ -35,6 +36,7 @@ class NaiveSoftmax(Rule):
     name = "naive-softmax"
     bottleneck = "traffic"
     summary = "A softmax is written out: `exp(x) / exp(x).sum(...)`"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (
         "torch.div",
         "torch.divide",
@@ -82,7 +84,13 @@ class NaiveSoftmax(Rule):
             confidence,
             impact,
             (("the exponential", source.node),),
+            _fix(model, made),
         )
+
+
+def _fix(model: Model, made: Operation) -> NodeFix | None:
+    fixes = (_repairs.softmax(model, made.node, above, below) for above, below in _quotients(model, made))
+    return next((fix for fix in fixes if fix is not None), None) if made.name in ("div", "mul") else None
 
 
 def _softmax(model: Model, made: Operation) -> Reached | None:

@@ -1,0 +1,411 @@
+"""Writing repairs: how a file calls what torch has, what may be moved, and what a rewrite leaves without use.
+
+A function that builds a repair raises `Unfit` where it would not be right, and is decorated with `repair`, which makes
+that None.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Final, ParamSpec
+
+import libcst as cst
+
+from torchlint.findings import Applicability
+from torchlint.rules._patterns import operation
+from torchlint.rules.base import NodeEdit, NodeFix
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import children, dotted, identifier
+from torchlint.semantics.values import Kind
+
+_P = ParamSpec("_P")
+
+_EMPTY: Final = cst.Module([])
+_ATOMS: Final = (
+    cst.Name,
+    cst.Attribute,
+    cst.Call,
+    cst.Subscript,
+    cst.BaseNumber,
+    cst.SimpleString,
+    cst.List,
+    cst.ListComp,
+    cst.Dict,
+    cst.DictComp,
+    cst.Set,
+    cst.SetComp,
+)
+# Modules of torch under the name that everybody gives them.
+_CUSTOMARY: Final = (("torch.nn.functional", "F", "import torch.nn.functional as F"), ("torch", "torch", "import torch"))
+# Operations that give something else each time, and so may neither be moved nor left out.
+_RANDOM: Final = frozenset(
+    """rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal poisson dropout
+    gumbel_softmax rrelu""".split()
+)
+_PURE_CALLS: Final = frozenset("len int float bool abs min max range tuple list".split())
+
+
+class Unfit(Exception):
+    """There is no repair here that is sure to say the same."""
+
+
+def repair(build: Callable[_P, NodeFix]) -> Callable[_P, NodeFix | None]:
+    """A builder that returns None where it raises Unfit."""
+
+    @functools.wraps(build)
+    def attempt(*arguments: _P.args, **options: _P.kwargs) -> NodeFix | None:
+        try:
+            return build(*arguments, **options)
+        except Unfit:
+            return None
+
+    return attempt
+
+
+# Text
+
+
+def code(node: cst.CSTNode) -> str:
+    """A node as it is written."""
+    return _EMPTY.code_for_node(node)
+
+
+def tight(node: cst.BaseExpression) -> str:
+    """An expression as it is written, in parentheses where an operator beside it would take it apart."""
+    written = code(node)
+    return written if isinstance(node, _ATOMS) or getattr(node, "lpar", ()) else f"({written})"
+
+
+def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The node and all nodes below it."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(children(node))
+
+
+# Calls
+
+
+def remove_argument(call: cst.Call, argument: cst.BaseExpression) -> NodeEdit:
+    """The edit that takes one argument out of a call, which is written anew behind its name."""
+    left = [arg for arg in call.args if arg.value is not argument]
+    if len(left) == len(call.args):
+        raise Unfit
+    return _with_arguments(call, left)
+
+
+def add_argument(call: cst.Call, written: str) -> NodeEdit:
+    """The edit that adds an argument behind all others. Raises Unfit where it would come too late."""
+    if not call.args:
+        return NodeEdit(call, f"{code(call.func)}({written})")
+    if any(arg.star == "**" for arg in call.args) or isinstance(call.args[-1].value, cst.GeneratorExp):
+        raise Unfit
+    last = call.args[-1].value
+    if getattr(last, "lpar", ()):
+        return NodeEdit(last, f"({code(last.with_changes(lpar=(), rpar=()))}), {written}")
+    return NodeEdit(last, f", {written}", "after")
+
+
+def _with_arguments(call: cst.Call, arguments: list[cst.Arg]) -> NodeEdit:
+    if arguments:
+        # The last one keeps the comma, or the lack of one, and the white space that the call ends with.
+        arguments[-1] = arguments[-1].with_changes(
+            comma=call.args[-1].comma, whitespace_after_arg=call.args[-1].whitespace_after_arg
+        )
+    bare = call.with_changes(args=arguments, lpar=(), rpar=())
+    if not arguments:
+        bare = bare.with_changes(whitespace_before_args=cst.SimpleWhitespace(""))
+    return NodeEdit(call, code(bare))
+
+
+# Names
+
+
+def spell(model: Model, qualified: str) -> tuple[str, tuple[str, ...]]:
+    """How the file calls what torch has under that name, and the import it lacks. Raises Unfit where all are taken."""
+    imported, taken = _module_names(model.module)
+    best = ""
+    for name, origin in imported.items():
+        if name not in taken and (qualified == origin or qualified.startswith(f"{origin}.")):
+            written = name + qualified[len(origin) :]
+            if not best or written.count(".") < best.count("."):
+                best = written
+    if best:
+        return best, ()
+    for module, name, statement in _CUSTOMARY:
+        if qualified.startswith(f"{module}.") and name not in taken and name not in imported:
+            return name + qualified[len(module) :], (statement,)
+    raise Unfit
+
+
+@functools.lru_cache(maxsize=2)
+def _module_names(module: cst.Module) -> tuple[dict[str, str], frozenset[str]]:
+    """What the imports at the top of a file bind, and the names that anything else in the file binds."""
+    imported: dict[str, str] = {}
+    for statement in _imports(module.body):
+        prefix = dotted(statement.module) or "" if isinstance(statement, cst.ImportFrom) and statement.module else ""
+        if isinstance(statement.names, cst.ImportStar) or (isinstance(statement, cst.ImportFrom) and statement.relative):
+            continue
+        for alias in statement.names:
+            origin = dotted(alias.name) or ""
+            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                name = alias.asname.name.value
+            else:
+                name = origin if prefix else origin.partition(".")[0]
+                origin = name
+            imported[identifier(name)] = f"{prefix}.{origin}" if prefix else origin
+    return imported, frozenset(bound for node in below(module) for bound in _bound_by(node))
+
+
+def _imports(body: object) -> Iterator[cst.Import | cst.ImportFrom]:
+    for statement in body if isinstance(body, (list, tuple)) else ():
+        if isinstance(statement, cst.Try):
+            yield from _imports(statement.body.body)
+        elif isinstance(statement, cst.SimpleStatementLine):
+            yield from (small for small in statement.body if isinstance(small, (cst.Import, cst.ImportFrom)))
+
+
+def _bound_by(node: cst.CSTNode) -> Iterator[str]:
+    """The plain names that a node binds; not what imports do."""
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        yield node.name.value
+    elif isinstance(node, cst.Param):
+        yield node.name.value
+    elif isinstance(node, (cst.AsName, cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)):
+        for target in _targets(node):
+            if isinstance(target, cst.Name):
+                yield identifier(target.value)
+    elif isinstance(node, (cst.Global, cst.Nonlocal)):
+        yield from (item.name.value for item in node.names)
+
+
+def _targets(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """The expressions that a node writes to."""
+    todo: list[cst.BaseExpression] = []
+    if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)):
+        todo.append(node.target)
+    elif isinstance(node, cst.AsName):
+        todo.append(node.name)
+    while todo:
+        target = todo.pop()
+        if isinstance(target, (cst.Tuple, cst.List)):
+            todo += [element.value for element in target.elements]
+        else:
+            yield target
+
+
+# Rewriting
+
+
+class Rewrite:
+    """An expression, written anew out of parts of what it is computed from.
+
+    The parts may stand in earlier statements; statements that nothing needs any more are deleted.
+    """
+
+    def __init__(self, model: Model, node: cst.BaseExpression) -> None:
+        self.model = model
+        self.node = node
+        self.statement = _statement(model, node)
+        self._inside = set(below(node))
+        self._kept: set[cst.CSTNode] = set()
+
+    def part(self, expression: cst.BaseExpression, *, tightly: bool = False) -> str:
+        """The text of a part, for the new expression. Raises Unfit where it would mean something else there."""
+        if expression not in self._inside:
+            self._may_move(expression)
+        self._kept.update(below(expression))
+        return tight(expression) if tightly else code(expression)
+
+    def fix(
+        self, message: str, content: str, imports: tuple[str, ...] = (), applicability: Applicability = Applicability.UNSAFE
+    ) -> NodeFix:
+        """The repair: the expression becomes `content`."""
+        edits = [NodeEdit(self.node, content)]
+        edits += [NodeEdit(statement, "", "delete") for statement in self._left_over()]
+        return NodeFix(applicability, message, tuple(edits), imports)
+
+    def _may_move(self, expression: cst.BaseExpression) -> None:
+        start, end = _statement(self.model, expression), self.statement
+        if start is end:
+            return
+        names = _read(expression)
+        if any(
+            isinstance(node, (cst.Call, cst.Await, cst.Yield, cst.NamedExpr)) and not is_pure(self.model, node)
+            for node in below(expression)
+        ):
+            raise Unfit
+        for statement in _between(self.model, start, end):
+            own = statement is end
+            if any(_touches(node, names, writes=not own) for node in below(statement)):
+                raise Unfit
+
+    def _left_over(self) -> list[cst.CSTNode]:
+        """The statements whose value was used by what is replaced alone."""
+        model, gone, dead = self.model, self._inside - self._kept, list[cst.CSTNode]()
+        function = _function(model, self.node)
+        if function is None:
+            return []
+        todo = [node for node in gone if isinstance(node, cst.Name)]
+        while todo:
+            name = todo.pop()
+            for origin in model.value(name).origins:
+                around = model.parent(origin)
+                if (
+                    isinstance(around, cst.Assign)
+                    and around not in dead
+                    and len(around.targets) == 1
+                    and isinstance(around.targets[0].target, cst.Name)
+                    and around.targets[0].target.value == name.value
+                    and _function(model, around) is function
+                    and not self._is_read(function, name.value, origin, gone)
+                    and all(is_pure(model, node) for node in below(origin) if node not in self._kept)
+                ):
+                    dead.append(around)
+                    new = set(below(around)) - self._kept
+                    gone |= new
+                    todo += [node for node in new if isinstance(node, cst.Name)]
+        return dead
+
+    def _is_read(self, function: cst.CSTNode, name: str, origin: cst.CSTNode, gone: set[cst.CSTNode]) -> bool:
+        """Whether anything that stays may read by that name what the origin made."""
+        if any(use not in gone for use in self.model.uses.get(origin, ())):
+            return True
+        for node in below(function):
+            if isinstance(node, cst.Name) and node.value == name and node not in gone:
+                around = self.model.parent(node)
+                if isinstance(around, (cst.AssignTarget, cst.Param, cst.Arg)) and getattr(around, "value", None) is not node:
+                    continue
+                if isinstance(around, cst.Attribute) and around.attr is node:
+                    continue
+                origins = self.model.value(node).origins
+                if not origins or origin in origins:
+                    return True
+        return False
+
+
+def is_pure(model: Model, node: cst.CSTNode) -> bool:
+    """Whether a node does nothing but compute, and computes the same each time."""
+    if isinstance(node, (cst.Await, cst.Yield, cst.NamedExpr)):
+        return False
+    if not isinstance(node, cst.Call):
+        return True
+    made = operation(model, node)
+    if made is not None:
+        return made.name.islower() and made.name not in _RANDOM and not made.in_place
+    site = model.call(node)
+    callee = (site.callee or "") if site is not None else ""
+    return callee in _PURE_CALLS or callee.startswith("math.") or callee in ("torch.finfo", "torch.iinfo")
+
+
+def _read(expression: cst.BaseExpression) -> set[str]:
+    """The names and dotted names that an expression reads."""
+    names = set()
+    for node in below(expression):
+        if isinstance(node, (cst.Name, cst.Attribute)) and (name := dotted(node)) is not None:
+            names.add(name)
+    return names
+
+
+def _touches(node: cst.CSTNode, names: set[str], *, writes: bool) -> bool:
+    """Whether a node writes to one of the names, or changes in place what it stands for."""
+    if isinstance(node, cst.Call):
+        function = node.func
+        if isinstance(function, cst.Attribute) and function.attr.value.endswith("_") and function.attr.value[:1] != "_":
+            return _meets(dotted(function.value), names)
+        return False
+    for target in _targets(node):
+        stem = target
+        while isinstance(stem, cst.Subscript):
+            stem = stem.value
+        if (writes or stem is not target or isinstance(node, cst.NamedExpr)) and _meets(dotted(stem), names):
+            return True
+    return False
+
+
+def _meets(name: str | None, names: set[str]) -> bool:
+    return name is not None and any(name == other or other.startswith(f"{name}.") for other in names)
+
+
+def _statement(model: Model, node: cst.CSTNode) -> cst.CSTNode:
+    """The small or compound statement that a node stands in."""
+    current: cst.CSTNode | None = node
+    while current is not None and not isinstance(current, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+        current = model.parent(current)
+    if current is None:
+        raise Unfit
+    return current
+
+
+def _function(model: Model, node: cst.CSTNode) -> cst.FunctionDef | None:
+    """The function whose body a node stands in, where that is the nearest scope."""
+    current = model.parent(node)
+    while current is not None and not isinstance(current, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+        current = model.parent(current)
+    return current if isinstance(current, cst.FunctionDef) else None
+
+
+def _between(model: Model, start: cst.CSTNode, end: cst.CSTNode) -> list[cst.CSTNode]:
+    """The statements from one to another, the last one as the small statement that it is.
+
+    Raises Unfit unless the second stands behind the first, in the same block or deeper in `if` and loops.
+    """
+    path = _places(model, start)
+    block, first = path
+    current: cst.CSTNode = end
+    while True:
+        around, index = _places(model, current)
+        if around is block:
+            break
+        holder = around
+        while holder is not None and not isinstance(holder, (cst.BaseCompoundStatement, cst.Module)):
+            holder = model.parent(holder)  # type: ignore[assignment]
+        if not isinstance(holder, (cst.If, cst.For, cst.While, cst.Else)):
+            raise Unfit
+        current = holder
+    if index < first:
+        raise Unfit
+    body = list(block.body)  # type: ignore[attr-defined]
+    found: list[cst.CSTNode] = list(body[first:index])
+    last = body[index]
+    if isinstance(last, cst.SimpleStatementLine):
+        for small in last.body:
+            found.append(small)
+            if small is end:
+                break
+    else:
+        found.append(last)
+    return found
+
+
+def _places(model: Model, statement: cst.CSTNode) -> tuple[cst.CSTNode, int]:
+    """The block that a statement stands in, and its place there."""
+    current = statement
+    around = model.parent(current)
+    if isinstance(current, cst.BaseSmallStatement) and isinstance(around, cst.SimpleStatementLine):
+        current, around = around, model.parent(around)
+    while isinstance(current, (cst.If, cst.Else)) and isinstance(around, (cst.If, cst.Try, cst.For, cst.While)):
+        current, around = around, model.parent(around)  # an `elif`
+    if not isinstance(around, (cst.IndentedBlock, cst.Module)):
+        raise Unfit
+    for index, inner in enumerate(around.body):
+        if inner is current:
+            return around, index
+    raise Unfit
+
+
+def statement_fix(message: str, site: sites.Call, applicability: Applicability = Applicability.UNSAFE) -> NodeFix | None:
+    """Delete the statement that is nothing but this call."""
+    statement = site.statement
+    if not isinstance(statement, cst.Expr) or statement.value is not site.node:
+        return None
+    return NodeFix(applicability, message, (NodeEdit(statement, "", "delete"),))
+
+
+def number_expression(model: Model, node: cst.BaseExpression) -> bool:
+    """Whether an expression is a Python number for certain."""
+    return model.value(node).kind is Kind.NUMBER
