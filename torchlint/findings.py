@@ -54,11 +54,12 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace the text from `start` up to, not including, `end` by `content`."""
+    """Replace the text from `start` up to, not including, `end` by `content`; in a notebook, that of the cell `cell`."""
 
     start: Position
     end: Position
     content: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class Related:
     message: str
     filename: str
     start: Position
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,11 +145,13 @@ def _encoded_finding(finding: Finding) -> dict[str, Any]:
         "impact": int(finding.impact),
         "fingerprint": finding.fingerprint,
         "advice": finding.advice,
-        "related": [[related.message, related.filename, *_pair(related.start)] for related in finding.related],
+        "related": [
+            [related.message, related.filename, *_pair(related.start), related.cell] for related in finding.related
+        ],
         "cell": finding.cell,
     }
     if finding.fix is not None:
-        edits = [[*_pair(edit.start), *_pair(edit.end), edit.content] for edit in finding.fix.edits]
+        edits = [[*_pair(edit.start), *_pair(edit.end), edit.content, edit.cell] for edit in finding.fix.edits]
         data["fix"] = [int(finding.fix.applicability), finding.fix.message, edits]
     return data
 
@@ -162,7 +164,7 @@ def _decoded_finding(data: Any, filename: str) -> Finding:
         fix = Fix(
             Applicability(applicability),
             message,
-            tuple(Edit(Position(a, b), Position(c, d), content) for a, b, c, d, content in edits),
+            tuple(Edit(Position(a, b), Position(c, d), content, cell) for a, b, c, d, content, cell in edits),
         )
     return Finding(
         code=data["code"],
@@ -176,7 +178,7 @@ def _decoded_finding(data: Any, filename: str) -> Finding:
         impact=Impact(data["impact"]),
         fingerprint=data["fingerprint"],
         cell=data["cell"],
-        related=tuple(Related(message, name, Position(a, b)) for message, name, a, b in data["related"]),
+        related=tuple(Related(message, name, Position(a, b), cell) for message, name, a, b, cell in data["related"]),
         fix=fix,
         advice=data["advice"],
     )
