@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.engine.cache import Cache
-from torchlint.engine.lint import FileResult, is_of_interest, lint_source, unreadable
+from torchlint.engine.lint import FileResult, is_of_interest, lint_linked, lint_source, unreadable
 from torchlint.engine.settings import Settings
 from torchlint.source.text import SourceFile, UnreadableError
 
-__all__ = ["Job", "Linter"]
+__all__ = ["Group", "Job", "Linter"]
 
 _COLLECTED_AFTER = 400_000  # bytes of source; their trees take about 40 MB
 
@@ -26,6 +26,19 @@ class Job:
     name: str  # what findings call it
     settings: Settings
     data: bytes | None = None  # its content, where that is not to be read from the path
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Files that are linted together, by their numbers among the jobs; mostly one.
+
+    Where there are several, `names` are the dotted names of their modules and `digest` stands for the content of all:
+    what is found in one may depend on each of the others.
+    """
+
+    numbers: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    digest: bytes = b""
 
 
 class Linter:
@@ -45,6 +58,47 @@ class Linter:
         assert isinstance(result, FileResult)
         return result
 
+    def look_together(self, jobs: Sequence[Job], group: Group) -> list[FileResult] | int:
+        """The results of a group where all are known without a parse, else its size in bytes."""
+        if len(jobs) == 1:
+            known = self.look(jobs[0])
+            return known if isinstance(known, int) else [known]
+        results = [self._caches_of(job).get(self._key(job, group), job.name) for job in jobs]
+        if all(result is not None for result in results):
+            return [result for result in results if result is not None]
+        return sum(job.path.stat().st_size if job.data is None else len(job.data) for job in jobs)
+
+    def lint_together(self, jobs: Sequence[Job], group: Group) -> list[FileResult]:
+        """The results of a group."""
+        if len(jobs) == 1:
+            return [self.lint(jobs[0])]
+        sources: dict[int, SourceFile] = {}
+        results: dict[int, FileResult] = {}
+        for number, job in enumerate(jobs):
+            source = self._source(job)
+            if isinstance(source, FileResult):
+                results[number] = source
+            else:
+                sources[number] = source
+        with self._undisturbed(sum(len(source.text) for source in sources.values())):
+            linked = lint_linked(
+                [
+                    (source, group.names[number], jobs[number].settings, jobs[number].path)
+                    for number, source in sources.items()
+                ]
+            )
+        for number, result in zip(sources, linked, strict=True):
+            results[number] = result
+            self._caches_of(jobs[number]).put(self._key(jobs[number], group), result)
+        return [results[number] for number in range(len(jobs))]
+
+    def _key(self, job: Job, group: Group) -> str:
+        codes = job.settings.rules_for(job.path)
+        return self._caches_of(job).key(group.digest, job.name, job.settings, codes)
+
+    def _caches_of(self, job: Job) -> Cache:
+        return self._cache(job.settings)
+
     def close(self) -> None:
         """Hold the caches in bounds."""
         for cache in self._caches.values():
@@ -52,16 +106,10 @@ class Linter:
 
     def _result(self, job: Job, *, parse: bool) -> FileResult | int:
         settings = job.settings
-        if job.path.suffix == ".ipynb":  # JSON that often happens to be Python; its cells are what would be linted
-            return FileResult()
-        try:
-            data = job.path.read_bytes() if job.data is None else job.data
-            source = SourceFile.from_bytes(data, job.name)
-        except OSError as error:
-            reason = UnreadableError(f"cannot be read: {error.strerror or error}")
-            return unreadable(job.name, reason, settings, job.path)
-        except UnreadableError as error:
-            return unreadable(job.name, error, settings, job.path)
+        source = self._source(job)
+        if isinstance(source, FileResult):
+            return source
+        data = source.data
         if not is_of_interest(source.text):
             return FileResult()
         cache = self._cache(settings)
@@ -74,6 +122,17 @@ class Linter:
             result = lint_source(source, settings, job.path)
         cache.put(key, result)
         return result
+
+    def _source(self, job: Job) -> SourceFile | Notebook | FileResult:
+        """A file's text, or what is reported of a file that cannot be read."""
+        try:
+            data = job.path.read_bytes() if job.data is None else job.data
+            return (Notebook if is_notebook(job.name) else SourceFile).from_bytes(data, job.name)
+        except OSError as error:
+            reason = UnreadableError(f"cannot be read: {error.strerror or error}")
+        except UnreadableError as error:
+            reason = error
+        return unreadable(job.name, reason, job.settings, job.path)
 
     @contextlib.contextmanager
     def _undisturbed(self, size: int) -> Iterator[None]:

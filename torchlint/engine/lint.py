@@ -21,10 +21,13 @@ from torchlint.source.stack import call_deep
 from torchlint.source.text import SourceFile, UnreadableError
 
 if TYPE_CHECKING:
+    import libcst as cst
+
     from torchlint.rules.base import Report, Rule
+    from torchlint.semantics.model import Model
     from torchlint.source.parse import Tree
 
-__all__ = ["FileResult", "is_of_interest", "lint_bytes", "lint_source", "unreadable"]
+__all__ = ["FileResult", "is_of_interest", "lint_bytes", "lint_linked", "lint_source", "unreadable"]
 
 _Report = tuple["type[Rule]", "Report"]
 
@@ -36,10 +39,13 @@ class FileResult:
     findings: tuple[Finding, ...] = ()
     suppressed: int = 0  # findings that directives silenced
     errors: tuple[str, ...] = ()  # what failed in torchlint itself, one line each
+    notes: tuple[str, ...] = ()  # why there is nothing to find, for those who ask, one line each
 
 
-def unreadable(filename: str, error: UnreadableError, settings: Settings, path: Path | None = None) -> FileResult:
-    """The TL003 of a file that cannot be read, unless that rule is off."""
+def unreadable(
+    filename: str, error: UnreadableError, settings: Settings, path: Path | None = None, *, cell: int | None = None
+) -> FileResult:
+    """The TL003 of a file, or of one cell of a notebook, that cannot be read, unless that rule is off."""
     from torchlint.engine.selection import rules_by_code
 
     if "TL003" not in settings.rules_for(path or Path(filename)):
@@ -58,7 +64,8 @@ def unreadable(filename: str, error: UnreadableError, settings: Settings, path: 
                 bottleneck=rule.bottleneck,
                 confidence=Confidence.SURE,
                 impact=Impact.LOW,
-                fingerprint=_fingerprint("TL003", Path(filename).name, error.message, "", 0),
+                fingerprint=_fingerprint("TL003", Path(filename).name, error.message, "", cell or 0),
+                cell=cell,
             ),
         )
     )
@@ -88,6 +95,58 @@ def lint_source(source: SourceFile, settings: Settings, path: Path | None = None
         return unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
 
 
+def lint_linked(files: Sequence[tuple[SourceFile, str, Settings, Path]]) -> list[FileResult]:
+    """Lint files that import one another, each given with its module's dotted name, as one program."""
+    return call_deep(functools.partial(_lint_linked, files))
+
+
+def _lint_linked(files: Sequence[tuple[SourceFile, str, Settings, Path]]) -> list[FileResult]:
+    from torchlint.engine.screening import candidates
+    from torchlint.rules.registry import all_rules
+    from torchlint.semantics.build import build_models
+    from torchlint.source.parse import parse
+
+    results: dict[int, FileResult] = {}
+    trees: dict[int, Tree] = {}
+    for number, (source, _, settings, path) in enumerate(files):
+        try:
+            trees[number] = parse(source)
+        except UnreadableError as error:
+            results[number] = unreadable(source.path, error, settings, path)
+        except RecursionError:
+            results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
+    try:
+        models = build_models((tree.source.path, files[number][1], tree.module) for number, tree in trees.items())
+    except Exception:  # what fails together is read apart, where the failure costs and names one file
+        return [
+            results[number] if number in results else lint_source(source, settings, path)
+            for number, (source, _, settings, path) in enumerate(files)
+        ]
+    read = dict(zip(trees, models, strict=True))
+    by_model = {id(model): trees[number] for number, model in read.items()}
+    for number, model in read.items():
+        source, _, settings, path = files[number]
+        codes = settings.rules_for(path)
+        rules = candidates(source.text, (rule for rule in all_rules() if rule.code in codes), linked=True)
+        linked = _Linked(trees[number], model, by_model)
+        try:
+            results[number] = _lint(source, settings, codes, rules, directives.may_have(source.text), linked)
+        except UnreadableError as error:
+            results[number] = unreadable(source.path, error, settings, path)
+        except RecursionError:
+            results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
+    return [results[number] for number in range(len(files))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Linked:
+    """A file's tree and model, and the trees of the models that were read together with it."""
+
+    tree: Tree
+    model: Model
+    trees: dict[int, Tree]
+
+
 def is_of_interest(text: str) -> bool:
     """Whether anything can be found in a file with this text; cheap."""
     from torchlint.engine.screening import has_signs
@@ -108,17 +167,17 @@ def _lint(
     codes: frozenset[str],
     rules: Sequence[type[Rule]],
     has_directives: bool,
+    linked: _Linked | None = None,
 ) -> FileResult:
     scanned = scan(source.text)
     findings: list[Finding] = []
     errors: list[str] = []
     if rules:
-        from torchlint.source.parse import parse
-
-        tree = parse(source, scanned)
-        reports, errors = _run(tree, rules)
-        if reports:
-            findings = list(_findings(tree, reports, settings))
+        linked, errors = (linked, []) if linked is not None else _read(source, scanned)
+        if linked is not None:
+            reports, errors = _run(linked, rules)
+            if reports:
+                findings = list(_findings(linked, reports, settings))
     suppressed = 0
     if has_directives:
         suppressions = Suppressions(source, scanned, directives.find(scanned), codes)
@@ -138,32 +197,41 @@ def _is_shown(finding: Finding, settings: Settings) -> bool:
     )
 
 
-def _run(tree: Tree, rules: Sequence[type[Rule]]) -> tuple[list[_Report], list[str]]:
-    """What the rules report. One that fails is named among the errors, and the others go on without it."""
-    from torchlint.rules.registry import RuleFailure, run
+def _read(source: SourceFile, scanned: Scan) -> tuple[_Linked | None, list[str]]:
+    """The tree and the model of a file that is read by itself, or why there is no model."""
     from torchlint.semantics.build import build_model
+    from torchlint.source.parse import parse
 
+    tree = parse(source, scanned)
     try:
-        model = build_model(tree.module, tree.source.path)
+        model = build_model(tree.module, source.path)
     except RecursionError:
         raise
     except Exception as error:
-        return [], [f"{tree.source.path}: internal error: the model failed: {type(error).__name__}: {error}"]
+        return None, [f"{source.path}: internal error: the model failed: {type(error).__name__}: {error}"]
+    return _Linked(tree, model, {id(model): tree}), []
+
+
+def _run(linked: _Linked, rules: Sequence[type[Rule]]) -> tuple[list[_Report], list[str]]:
+    """What the rules report. One that fails is named among the errors, and the others go on without it."""
+    from torchlint.rules.registry import RuleFailure, run
+
     errors: list[str] = []
     left = list(rules)
     while True:
         try:
-            return run(model, left), errors
+            return run(linked.model, left), errors
         except RuleFailure as failure:
-            errors.append(f"{tree.source.path}: internal error: {failure}")
+            errors.append(f"{linked.tree.source.path}: internal error: {failure}")
             left.remove(failure.rule)
 
 
-def _findings(tree: Tree, reports: Sequence[_Report], settings: Settings) -> Iterable[Finding]:
+def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -> Iterable[Finding]:
     from torchlint.engine.edits import to_fix
 
+    tree = linked.tree
+    related = _places(linked, (node for _, report in reports for _, node in report.related))
     nodes = [report.node for _, report in reports]
-    nodes += [node for _, report in reports for _, node in report.related]
     nodes += [edit.node for _, report in reports if report.fix for edit in report.fix.edits]
     spans = tree.locate(nodes)
     for rule, report in reports:
@@ -180,10 +248,22 @@ def _findings(tree: Tree, reports: Sequence[_Report], settings: Settings) -> Ite
             confidence=report.confidence,
             impact=report.impact,
             fingerprint="",
-            related=tuple(Related(what, tree.source.path, spans[node][0]) for what, node in report.related),
+            related=tuple(Related(what, *related[node]) for what, node in report.related),
             fix=fix,
             advice=report.advice,
         )
+
+
+def _places(linked: _Linked, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, tuple[str, Position]]:
+    """The file and the place of nodes, each in the tree that it belongs to."""
+    by_tree: dict[int, list[cst.CSTNode]] = {}
+    for node in dict.fromkeys(nodes):
+        by_tree.setdefault(id(linked.model.home.get(node, linked.model)), []).append(node)
+    places: dict[cst.CSTNode, tuple[str, Position]] = {}
+    for model, own in by_tree.items():
+        tree = linked.trees[model]
+        places.update((node, (tree.source.path, span[0])) for node, span in tree.locate(own).items())
+    return places
 
 
 def _graded(fix: Fix, code: str, settings: Settings) -> Fix:

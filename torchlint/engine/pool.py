@@ -19,19 +19,19 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from torchlint.engine.job import Job, Linter
+from torchlint.engine.job import Group, Job, Linter
 from torchlint.engine.lint import FileResult, unreadable
 from torchlint.source.text import UnreadableError
 
 __all__ = ["run"]
 
-_AHEAD = 4  # files that a worker holds, so that it never waits for the next
-_PATIENCE = 300.0  # seconds for one file: the last resort, where no limit on size or shape spoke
+_AHEAD = 4  # groups that a worker holds, so that it never waits for the next
+_PATIENCE = 300.0  # seconds for one group: the last resort, where no limit on size or shape spoke
 
 
-def run(jobs: Sequence[Job], numbers: Sequence[int], workers: int) -> Iterator[tuple[int, FileResult]]:
-    """The results of the jobs with these numbers, in the order in which they are ready."""
-    pool = _Pool(jobs, numbers)
+def run(jobs: Sequence[Job], groups: Sequence[Group], workers: int) -> Iterator[tuple[int, FileResult]]:
+    """The results of the jobs in these groups, by number, in the order in which they are ready."""
+    pool = _Pool(jobs, groups)
     try:
         pool.start(workers)
         yield from pool.results()
@@ -40,11 +40,11 @@ def run(jobs: Sequence[Job], numbers: Sequence[int], workers: int) -> Iterator[t
 
 
 class _Worker:
-    """A process, and the numbers of the jobs that it holds, in order."""
+    """A process, and the groups of jobs that it holds, in order."""
 
     def __init__(self, context: Any, jobs: Sequence[Job]) -> None:
         self.pipe, other = context.Pipe()
-        self.held: deque[int] = deque()
+        self.held: deque[Group] = deque()
         self.since = time.monotonic()  # when it began with the first of them
         self.process: BaseProcess = context.Process(target=_work, args=(other, self.pipe), daemon=True)
         self.process.start()
@@ -52,9 +52,10 @@ class _Worker:
 
 
 class _Pool:
-    def __init__(self, jobs: Sequence[Job], numbers: Sequence[int]) -> None:
+    def __init__(self, jobs: Sequence[Job], groups: Sequence[Group]) -> None:
         self.jobs = jobs
-        self.waiting = deque(numbers)
+        # The largest first: it would hold up the end.
+        self.waiting = deque(sorted(groups, key=lambda group: -len(group.numbers)))
         self.workers: list[_Worker] = []
 
     def start(self, count: int) -> None:
@@ -83,35 +84,41 @@ class _Pool:
 
     def _feed(self, worker: _Worker) -> None:
         while self.waiting and len(worker.held) < _AHEAD:
-            number = self.waiting.popleft()
+            group = self.waiting.popleft()
             if not worker.held:
                 worker.since = time.monotonic()
-            worker.held.append(number)
+            worker.held.append(group)
             try:
-                worker.pipe.send(self.jobs[number])
+                worker.pipe.send(([self.jobs[number] for number in group.numbers], group))
             except OSError:
                 return  # it died; that shows when its answer is read
 
     def _receive(self, worker: _Worker) -> Iterator[tuple[int, FileResult]]:
         try:
-            outcome: FileResult = worker.pipe.recv()
+            outcomes: list[FileResult] = worker.pipe.recv()
         except (EOFError, OSError):
             worker.process.join()
             yield from self._bury(worker, f"the parser died of it ({_cause(worker.process.exitcode)})")
             return
         worker.since = time.monotonic()
-        yield worker.held.popleft(), outcome
+        yield from zip(worker.held.popleft().numbers, outcomes, strict=True)
 
     def _bury(self, worker: _Worker, reason: str) -> Iterator[tuple[int, FileResult]]:
-        """Put the first file that a dead worker held down as unreadable, and a new worker in its place."""
-        number = worker.held.popleft()
+        """Put the file that a dead worker died of down as unreadable, and a new worker in its place.
+
+        Of a group that is not known: its files are tried again, each by itself.
+        """
+        group = worker.held.popleft()
         self.waiting.extendleft(reversed(worker.held))
+        if len(group.numbers) > 1:
+            self.waiting.extend(Group((number,)) for number in group.numbers)
         self.workers.remove(worker)
         worker.pipe.close()
         if self.waiting:
             self.start(1)
-        job = self.jobs[number]
-        yield number, unreadable(job.name, UnreadableError(reason), job.settings, job.path)
+        if len(group.numbers) == 1:
+            job = self.jobs[group.numbers[0]]
+            yield group.numbers[0], unreadable(job.name, UnreadableError(reason), job.settings, job.path)
 
     def stop(self) -> None:
         """End the workers, whatever they are doing."""
@@ -148,5 +155,5 @@ def _work(pipe: Connection, other_end: Connection) -> None:
     linter = Linter()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            pipe.send(linter.lint(pipe.recv()))
+            pipe.send(linter.lint_together(*pipe.recv()))
     linter.close()

@@ -30,5 +30,5 @@ def code_hash(lines: Sequence[str], row: int) -> str:
 
 def _first(node: ast.stmt) -> int:
     """The first row of a statement, its decorators included."""
-    decorators = getattr(node, "decorator_list", ())
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from torchlint.engine.job import Job, Linter
+from torchlint.engine.job import Group, Job, Linter
+from torchlint.engine.linking import groups
 from torchlint.engine.lint import FileResult
 from torchlint.engine.settings import Configuration, Settings
 from torchlint.findings import Finding
@@ -141,26 +142,29 @@ def _name(path: Path, cwd: str) -> str:
 def _outcomes(jobs: Sequence[Job]) -> Iterator[tuple[int, FileResult]]:
     """The result of each job with its number, in any order."""
     workers = _workers(jobs)
-    left: list[int] = []
+    left: list[Group] = []
     weight = 0
     linter = Linter()
-    for index, job in enumerate(jobs):
+    together = groups(jobs)
+    for index, group in enumerate(together):
         if workers > 1 and (weight > _WORTH_WORKERS or len(jobs) > _MANY_FILES):
-            left += range(index, len(jobs))
+            left += together[index:]
             break
-        outcome = linter.look(job)
-        if isinstance(outcome, FileResult):
-            yield index, outcome
-        else:
-            left.append(index)
+        outcome = linter.look_together([jobs[number] for number in group.numbers], group)
+        if isinstance(outcome, int):
+            left.append(group)
             weight += outcome
-    if workers > 1 and (weight > _WORTH_WORKERS or len(left) > _MANY_FILES):
+        else:
+            yield from zip(group.numbers, outcome, strict=True)
+    if workers > 1 and len(left) > 1 and (weight > _WORTH_WORKERS or len(left) > _MANY_FILES):
         from torchlint.engine.pool import run
 
         yield from run(jobs, left, workers)
     else:
-        for index in left:
-            yield index, linter.lint(jobs[index])
+        for group in left:
+            yield from zip(
+                group.numbers, linter.lint_together([jobs[number] for number in group.numbers], group), strict=True
+            )
     linter.close()
 
 

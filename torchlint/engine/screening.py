@@ -25,10 +25,10 @@ def has_signs(text: str) -> bool:
     return _SIGNS.search(_folded(text)) is not None
 
 
-def candidates(text: str, rules: Iterable[type[Rule]]) -> list[type[Rule]]:
-    """Those of `rules` that can fire in a file with this text."""
+def candidates(text: str, rules: Iterable[type[Rule]], *, linked: bool = False) -> list[type[Rule]]:
+    """Those of `rules` that can fire in a file with this text. In a `linked` file others may show what it handles."""
     folded = _folded(text)
-    if not _SIGNS.search(folded):
+    if not linked and not _SIGNS.search(folded):
         return []
     has_word = functools.cache(folded.__contains__)  # rules share words
     return [rule for rule in rules if not rule.words or any(map(has_word, rule.words))]

@@ -141,6 +141,7 @@ class CallReader(ExpressionReader):
                 if function.kind is Kind.MODULE:
                     self.effect(EffectKind.FORWARD, site.node, function)
                     self.effect(EffectKind.LAUNCH, site.node, function)
+                    self.follow_module(function, site)
                 result = self.call_own(called, function, site)
                 if function.kind is Kind.MODULE and result.kind in (Kind.UNKNOWN, Kind.TENSOR, Kind.BATCH):
                     return self.module_output(function, site, result)
@@ -164,6 +165,13 @@ class CallReader(ExpressionReader):
                 argument.value.fn.hook = kind
 
     # The file's own functions and classes
+
+    def follow_module(self, function: Value, site: sites.Call) -> None:
+        """A batch given to a module that was moved to a device has been moved as well, or the call would fail."""
+        if function.device & DEVICE:
+            for argument in site.arguments:
+                if argument.value.kind is Kind.BATCH and argument.value.on_host:
+                    argument.value = argument.value.but(device=DEVICE | ANYWHERE, pinned=None)
 
     def call_own(self, info: FunctionInfo, bound: Value | None, site: sites.Call) -> Value:
         """A function of this file: pass the arguments on, and take its summary."""

@@ -83,7 +83,9 @@ class Context:
     manager: Value | None = None  # of a `with`
     flags: frozenset[str] = frozenset()  # of a `with`: "no_grad", "enable_grad", "autocast:bfloat16", "profiler", ...
     # Worked out from the surrounding context when this one is made, since they are asked for everywhere.
-    owner: FunctionInfo | None = field(init=False, default=None)  # the function whose body it is in; None at module level
+    owner: FunctionInfo | None = field(
+        init=False, default=None
+    )  # the function whose body it is in; None at module level
     loops: tuple[Context, ...] = field(init=False, default=())  # around it within its function, innermost first
     grad_off: bool = field(init=False, default=False)  # by a `with` in its function, or a decorator of it
     _hot: Hot | bool | None = False

@@ -647,7 +647,9 @@ class Interpreter(CallReader):
         return value
 
     def as_root(self, value: Value) -> Value:
-        if value.kind in (Kind.UNKNOWN, Kind.BATCH) or (value.kind is Kind.TENSOR and value.conf is Confidence.POSSIBLE):
+        if value.kind in (Kind.UNKNOWN, Kind.BATCH) or (
+            value.kind is Kind.TENSOR and value.conf is Confidence.POSSIBLE
+        ):
             return value.but(kind=Kind.TENSOR, conf=Confidence.LIKELY, graph=ATTACHED)
         if value.kind is Kind.TENSOR and value.graph == MAYBE:
             return value.but(graph=ATTACHED)

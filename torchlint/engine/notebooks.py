@@ -1,0 +1,80 @@
+"""From one notebook to its findings, which say in which cell they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from torchlint.engine.lint import FileResult, is_of_interest, lint_source, unreadable
+from torchlint.engine.settings import Settings
+from torchlint.findings import Edit, Finding, Fix, Related
+from torchlint.source.notebook import Cell, Notebook, View
+from torchlint.source.text import UnreadableError
+
+__all__ = ["lint_cells", "lint_notebook"]
+
+
+def lint_notebook(notebook: Notebook, settings: Settings, path: Path | None = None) -> FileResult:
+    """Lint the cells of a notebook as one module, as `torchlint.engine.lint.lint_source` lints a file.
+
+    A cell that does not parse becomes a TL003 of its own, and the others are linted without it.
+    """
+    if notebook.language:
+        return FileResult(notes=(f"{notebook.path}: a notebook in {notebook.language}, skipped",))
+    findings: list[Finding] = []
+    for number, error in notebook.problems:
+        findings += unreadable(notebook.path, error, settings, path, cell=number).findings
+    result = lint_cells(notebook.cells, notebook.path, settings, path)
+    return replace(result, findings=tuple(sorted((*findings, *result.findings), key=_place)))
+
+
+def lint_cells(cells: Iterable[Cell], name: str, settings: Settings, path: Path | None = None) -> FileResult:
+    """Lint cells as one module; findings call it `name`."""
+    cells = tuple(cells)
+    if not is_of_interest(View.of(cells, name).source.text):
+        return FileResult()
+    findings: list[Finding] = []
+    sound = []
+    for cell in cells:
+        try:
+            cell.check()
+        except UnreadableError as error:
+            findings += unreadable(name, error, settings, path, cell=cell.number).findings
+        else:
+            sound.append(cell)
+    view = View.of(sound, name)
+    result = lint_source(view.source, settings, path)
+    findings += (_in_cells(finding, view) for finding in result.findings)
+    return replace(result, findings=tuple(sorted(findings, key=_place)))
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    return finding.cell or 0, finding.start, finding.code, finding.end
+
+
+def _in_cells(finding: Finding, view: View) -> Finding:
+    """A finding in the module of the cells, said in terms of the cells."""
+    cell, start = view.locate(finding.start)
+    _, end = view.locate(finding.end)
+    fix = finding.fix
+    return replace(
+        finding,
+        start=start,
+        end=end,
+        cell=cell,
+        related=tuple(_related(related, view) for related in finding.related),
+        fix=None if fix is None else Fix(fix.applicability, fix.message, tuple(_edits(fix.edits, view))),
+    )
+
+
+def _related(related: Related, view: View) -> Related:
+    cell, start = view.locate(related.start)
+    return replace(related, start=start, cell=cell)
+
+
+def _edits(edits: Iterable[Edit], view: View) -> Iterator[Edit]:
+    for edit in edits:
+        cell, start = view.locate(edit.start)
+        _, end = view.locate(edit.end)
+        yield Edit(start, end, edit.content, cell)
