@@ -1,7 +1,7 @@
 """Fill the *Measured* tables of the rules' pages from benchmarks/rule_costs/, between their markers.
 
-    python benchmarks/rule_costs_to_pages.py            writes the pages
-    python benchmarks/rule_costs_to_pages.py --check    says which are out of date, and exits with 1
+python benchmarks/rule_costs_to_pages.py            writes the pages
+python benchmarks/rule_costs_to_pages.py --check    says which are out of date, and exits with 1
 """
 
 from __future__ import annotations
@@ -46,8 +46,16 @@ def line(pair: dict[str, Any], machine: str) -> str:
     parameters = ", ".join(f"{name} {value}" for name, value in pair["parameters"].items())
     before, after, ratio = pair["before"], pair["after"], pair["ratio"]
     peaks = (before["peak_bytes"], after["peak_bytes"])
-    memory = "–" if None in peaks else amount(peaks[0]) if peaks[0] == peaks[1] else f"{amount(peaks[0])} → {amount(peaks[1])}"
-    said = pair["verdict"] if pair["because"] == "time" or not pair["because"] else f"{pair['verdict']}: {pair['because']}"
+    memory = (
+        "–"
+        if None in peaks
+        else amount(peaks[0])
+        if peaks[0] == peaks[1]
+        else f"{amount(peaks[0])} → {amount(peaks[1])}"
+    )
+    said = (
+        pair["verdict"] if pair["because"] == "time" or not pair["because"] else f"{pair['verdict']}: {pair['because']}"
+    )
     cells = (
         machine,
         f"{pair['size']}: {parameters}",

@@ -65,7 +65,8 @@ BY_HAND = {
     "torch.autograd.function": "Function FunctionCtx InplaceFunction once_differentiable",
     "torch.autograd.graph": "save_on_cpu saved_tensors_hooks",
     "torch.autograd.profiler": "profile record_function emit_nvtx",
-    "torch.compiler": "allow_in_graph cudagraph_mark_step_begin disable is_compiling is_dynamo_compiling reset set_stance",
+    "torch.compiler": "allow_in_graph cudagraph_mark_step_begin disable is_compiling is_dynamo_compiling reset "
+    "set_stance",
     "torch.cuda": "CUDAGraph Event Stream StreamContext OutOfMemoryError current_device current_stream default_stream "
     "device device_count empty_cache get_device_capability get_device_name get_device_properties get_rng_state graph "
     "graph_pool_handle init initial_seed is_available is_bf16_supported is_current_stream_capturing is_initialized "
@@ -76,7 +77,8 @@ BY_HAND = {
     "torch.cuda.amp": "GradScaler autocast custom_bwd custom_fwd",
     "torch.cuda.nvtx": "range_push range_pop range mark",
     "torch.nn.attention": "SDPBackend sdpa_kernel",
-    "torch.nn.attention.flex_attention": "BlockMask and_masks create_block_mask create_mask flex_attention noop_mask or_masks",
+    "torch.nn.attention.flex_attention": "BlockMask and_masks create_block_mask create_mask "
+    "flex_attention noop_mask or_masks",
     "torch.nn.parallel": "DataParallel data_parallel",
     "torch.nn.parameter": "Parameter Buffer UninitializedParameter",
     "torch.nn.modules.module": "Module",
@@ -85,7 +87,9 @@ BY_HAND = {
     "RandomSampler Sampler SequentialSampler StackDataset Subset SubsetRandomSampler TensorDataset "
     "WeightedRandomSampler default_collate default_convert get_worker_info random_split",
 }
-STANDARD = "math time random itertools functools contextlib collections collections.abc dataclasses typing enum operator copy".split()
+STANDARD = (
+    "math time random itertools functools contextlib collections collections.abc dataclasses typing enum operator copy"
+).split()
 # The types measured code can meet: their attributes are those it may read.
 VALUES: tuple[type, ...] = (
     torch.Tensor, torch.nn.Module, torch.nn.Parameter, torch.Size, torch.device, torch.dtype, torch.Generator,
@@ -121,7 +125,12 @@ def members(module: types.ModuleType) -> list[str]:
     for name in names:
         value = getattr(module, name, None)
         home = getattr(value, "__module__", None) or ""
-        foreign = home and home.split(".")[0] not in (module.__name__.split(".")[0], "builtins", "_operator", "_collections")
+        foreign = home and home.split(".")[0] not in (
+            module.__name__.split(".")[0],
+            "builtins",
+            "_operator",
+            "_collections",
+        )
         if value is None or isinstance(value, types.ModuleType) or (foreign and not hasattr(module, "__all__")):
             continue
         out.append(name)
@@ -140,10 +149,12 @@ def torch_names() -> list[str]:
         if not hasattr(torch._C, name) and not name.startswith(("sym_", *backend)) and not name.endswith("Storage")
     ]
     exported += torch.functional.__all__
-    by_hand = "Tensor Size Generator device dtype layout finfo iinfo no_grad enable_grad inference_mode memory_format " \
+    by_hand = "Tensor Size Generator device dtype layout finfo iinfo no_grad enable_grad inference_mode " \
+        "memory_format " \
         "is_grad_enabled get_default_dtype get_num_threads set_num_threads is_autocast_enabled set_anomaly_enabled " \
         "get_autocast_dtype is_inference_mode_enabled is_anomaly_enabled Event Stream " \
-        "FloatTensor LongTensor IntTensor BoolTensor ByteTensor HalfTensor DoubleTensor OutOfMemoryError".split()  # fmt: skip
+        "FloatTensor LongTensor IntTensor BoolTensor ByteTensor HalfTensor DoubleTensor " \
+        "OutOfMemoryError".split()  # fmt: skip
     return functions + foreach + constants + exported + by_hand + ["_assert"]
 
 
@@ -167,9 +178,13 @@ def collect() -> dict[str, set[str]]:
 def attributes(names: dict[str, set[str]]) -> set[str]:
     values = list(VALUES)
     for path in ("torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data", "torch.distributions"):
-        values += [value for name in names[path] if inspect.isclass(value := getattr(importlib.import_module(path), name))]
+        values += [
+            value for name in names[path] if inspect.isclass(value := getattr(importlib.import_module(path), name))
+        ]
     for path in ("collections", "itertools", "functools", "contextlib", "random", "enum"):
-        values += [value for name in names[path] if inspect.isclass(value := getattr(importlib.import_module(path), name))]
+        values += [
+            value for name in names[path] if inspect.isclass(value := getattr(importlib.import_module(path), name))
+        ]
     found = {name for value in values for name in public(dir(value))}
     samples = [torch.nn.Linear(1, 1), torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1), torch.nn.LSTM(1, 1),
                torch.nn.MultiheadAttention(2, 1), torch.nn.Embedding(1, 1), torch.nn.LayerNorm(1), torch.nn.Dropout(),
@@ -181,7 +196,8 @@ def attributes(names: dict[str, set[str]]) -> set[str]:
         found.update(public(dir(sample)))
     # Of a CUDA build only: properties of the device, fields of the profiler's rows, arguments of enumerations.
     found.update("name total_memory multi_processor_count major minor L2_cache_size cpu_time_total self_cpu_time_total "
-                 "device_time_total self_device_time_total cuda_time_total self_cuda_time_total key count table CPU CUDA "
+                 "device_time_total self_device_time_total cuda_time_total self_cuda_time_total key count table CPU "
+                 "CUDA "
                  "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION value args needs_input_grad saved_tensors "
                  "cuda cpu_time device_time".split())  # fmt: skip
     return found - set(REFUSED_ATTRIBUTES)
@@ -194,7 +210,7 @@ def packed(words: Iterable[str]) -> str:
 def main() -> None:
     names = collect()
     parts = [
-        '"""The names that measured code may use. Made by benchmarks/verify/list_names.py; not to be edited by hand.\n\n'
+        '"""The names that measured code may use. Made by benchmarks/verify/list_names.py; do not edit.\n\n'
         f"Read from torch {torch.__version__.split('+')[0]} and NumPy {np.__version__}.\n" + '"""\n',
         "from __future__ import annotations\n",
         "# module -> its names, apart from submodules\nNAMES = {",

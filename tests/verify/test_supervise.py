@@ -152,7 +152,10 @@ def test_shares_of_a_plan_hold_each_finding_once_with_its_ladder() -> None:
     made = plan(*experiments)
     made["findings"] = [{"ladder": ["a", "e"]}, {"ladder": ["b", "e"]}, {"ladder": ["c"]}]
     shares = [supervise.share(made, f"{index}/2") for index in (1, 2)]
-    assert [[finding["ladder"] for finding in share["findings"]] for share in shares] == [[["a", "e"], ["c"]], [["b", "e"]]]
+    assert [[finding["ladder"] for finding in share["findings"]] for share in shares] == [
+        [["a", "e"], ["c"]],
+        [["b", "e"]],
+    ]
     assert {e["id"] for e in shares[0]["experiments"]} == {"a", "c", "d", "e"}
     assert {e["id"] for e in shares[1]["experiments"]} == {"b", "e"}
 

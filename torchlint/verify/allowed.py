@@ -1,4 +1,4 @@
-"""The names that measured code may use. Made by benchmarks/verify/list_names.py; not to be edited by hand.
+"""The names that measured code may use. Made by benchmarks/verify/list_names.py; do not edit.
 
 Read from torch 2.13.0 and NumPy 2.4.6.
 """

@@ -21,32 +21,81 @@ __all__ = ["verify"]
 
 @click.command("verify", cls=options.SectionedCommand)
 @options.paths_argument
-@click.option("--plan", "plan_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the plan here, and beside it worker.py, which runs it with torch alone; measure nothing.")
-@click.option("--run", "run_file", type=click.Path(path_type=Path), metavar="PLAN",
-              help="Measure the experiments of this plan.")
+@click.option(
+    "--plan",
+    "plan_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the plan here, and beside it worker.py, which runs it with torch alone; measure nothing.",
+)
+@click.option(
+    "--run", "run_file", type=click.Path(path_type=Path), metavar="PLAN", help="Measure the experiments of this plan."
+)
 @click.option("--merge", is_flag=True, help="The paths are results of runs: make evidence of them.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write the evidence here; with --run the results (results.json).")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the evidence here; with --run the results (results.json).",
+)
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Write a page for people here (HTML).")
-@click.option("--verify-device", type=click.Choice(["cuda", "cpu"]), default="cuda",
-              help="Measure on the CPU, where there is no GPU: the figures are those of the CPU.")
+@click.option(
+    "--verify-device",
+    type=click.Choice(["cuda", "cpu"]),
+    default="cuda",
+    help="Measure on the CPU, where there is no GPU: the figures are those of the CPU.",
+)
 @click.option("--verify-allow", multiple=True, metavar="MODULE", help="Let measured code use this module as well.")
-@click.option("--budget", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
-              help="Time for all experiments; what does not fit is not run.")
-@click.option("--time-limit", type=click.FloatRange(min=1), default=60.0, show_default=True, metavar="SECONDS",
-              help="Time for one experiment, at the end of which it is killed.")
-@click.option("--memory-limit", type=click.FloatRange(min=0.5), default=16.0, show_default=True, metavar="GIB",
-              help="Host memory for one experiment.")
-@click.option("--size", type=click.Choice(["small", "medium", "large"]),
-              help="Sizes of the rules' own pairs; medium, and small on the CPU.")
-@click.option("--dtype", default="float32", show_default=True, metavar="DTYPE",
-              type=click.Choice(["float32", "bfloat16", "float16", "float64"]),
-              help="Of the rules' own pairs, where the code does not say.")
-@click.option("--fail-on", type=click.Choice(["finding", "confirmed"]), default="finding", show_default=True,
-              help="Which findings make the exit status 1.")
-@click.option("--min-speedup", type=click.FloatRange(min=0), default=0.0, metavar="X",
-              help="With --fail-on confirmed: only where the repair gains at least this ratio.")
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Time for all experiments; what does not fit is not run.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time for one experiment, at the end of which it is killed.",
+)
+@click.option(
+    "--memory-limit",
+    type=click.FloatRange(min=0.5),
+    default=16.0,
+    show_default=True,
+    metavar="GIB",
+    help="Host memory for one experiment.",
+)
+@click.option(
+    "--size",
+    type=click.Choice(["small", "medium", "large"]),
+    help="Sizes of the rules' own pairs; medium, and small on the CPU.",
+)
+@click.option(
+    "--dtype",
+    default="float32",
+    show_default=True,
+    metavar="DTYPE",
+    type=click.Choice(["float32", "bfloat16", "float16", "float64"]),
+    help="Of the rules' own pairs, where the code does not say.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["finding", "confirmed"]),
+    default="finding",
+    show_default=True,
+    help="Which findings make the exit status 1.",
+)
+@click.option(
+    "--min-speedup",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="X",
+    help="With --fail-on confirmed: only where the repair gains at least this ratio.",
+)
 @click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @options.rule_options
 @options.file_options

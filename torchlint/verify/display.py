@@ -85,9 +85,7 @@ def _row(entry: Mapping[str, Any]) -> list[Text]:
     place = f"{visible(entry['filename'])}:{entry['row']} {entry['code']}"
     verdict = str(entry["verdict"])
     said = Text(visible(verdict), style=_COLORS.get(verdict, "dim"))
-    if verdict == "confirmed" and entry["because"] != "time":
-        said.append(f": {visible(entry['because'])}", style="default")
-    elif verdict == "results differ":
+    if verdict == "confirmed" and entry["because"] != "time" or verdict == "results differ":
         said.append(f": {visible(entry['because'])}", style="default")
     if "ratio" not in entry:
         return [Text(place), Text("–"), Text(""), Text(""), Text(""), Text(""), Text(""), said]
@@ -95,7 +93,9 @@ def _row(entry: Mapping[str, Any]) -> list[Text]:
     peaks = (before["peak_bytes"], after["peak_bytes"])
     memory = "" if None in peaks else f"{amount(peaks[0])} → {amount(peaks[1])}"
     stuck = entry["bottleneck"]
-    bottleneck = f"{stuck['before'] or '?'} → {stuck['after'] or '?'}" if stuck["before"] != stuck["after"] else stuck["before"]
+    bottleneck = (
+        f"{stuck['before'] or '?'} → {stuck['after'] or '?'}" if stuck["before"] != stuck["after"] else stuck["before"]
+    )
     return [
         Text(place),
         Text(entry["rung"]),

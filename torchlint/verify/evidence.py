@@ -42,14 +42,16 @@ CRITERIA: Mapping[str, str] = {
     **dict.fromkeys(("TL701", "TL703"), "clock"),
 }  # fmt: skip
 METHOD = (
-    "One process for each experiment holds both variants. Rounds of before, after, after, before, drained at both ends, "
-    "after warm-up; every repetition starts from the same inputs, weights, random state and module globals. Medians; the "
-    "interval is the 95 % bootstrap interval of the ratio of medians over whole rounds. Waits, kernels, memory, FLOPs and "
-    "traces come from passes of their own. Results are compared with a tolerance that follows the dtype."
+    "One process for each experiment holds both variants. Rounds of before, after, after, before, drained at both "
+    "ends, after warm-up; every repetition starts from the same inputs, weights, random state and module globals. "
+    "Medians; the interval is the 95 % bootstrap interval of the ratio of medians over whole rounds. Waits, kernels, "
+    "memory, FLOPs and traces come from passes of their own. Results are compared with a tolerance that follows "
+    "the dtype."
 )
 # Of a variant's figures, those that evidence keeps; the rest (timelines, memory curves) is for the report.
 FIGURES = (
-    "median_us iqr_us first_us waits wait_us kernels peak_bytes growth_bytes_per_step flops bytes busy_us fetch_us operators"
+    "median_us iqr_us first_us waits wait_us kernels peak_bytes growth_bytes_per_step flops bytes busy_us fetch_us "
+    "operators"
 ).split()
 
 

@@ -131,13 +131,15 @@ def _path(tree: ast.Module, row: int) -> tuple[str, ...]:
 
 
 def _end(node: ast.AST) -> int:
-    return getattr(node, "end_lineno", None) or node.lineno  # type: ignore[attr-defined, no-any-return]
+    first: int = getattr(node, "lineno", 1)
+    last: int = getattr(node, "end_lineno", first)
+    return last
 
 
 def _first(node: ast.AST) -> int:
     """The first row of a node, its decorators included."""
     rows = [decorator.lineno for decorator in getattr(node, "decorator_list", ())]
-    return min([node.lineno, *rows])  # type: ignore[attr-defined]
+    return int(min([getattr(node, "lineno", 1), *rows]))
 
 
 def _follow(tree: ast.Module, path: tuple[str, ...]) -> ast.FunctionDef | None:
@@ -156,7 +158,11 @@ def _whole(text: str, tree: ast.Module, path: tuple[str, ...]) -> Unit:
     """The function with everything of its module that it needs."""
     function = _follow(tree, path)
     assert function is not None
-    owner = next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == path[0]), None) if len(path) > 1 else None
+    owner = (
+        next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == path[0]), None)
+        if len(path) > 1
+        else None
+    )
     start: ast.AST = owner or function
     kept, free = _needs(tree, [start])
     source = _blanked(text, kept)
@@ -207,8 +213,29 @@ def _is_plain_call(node: ast.Call) -> bool:
     head: ast.expr = node.func
     while isinstance(head, ast.Attribute):
         head = head.value
-    names = {"torch", "math", "np", "numpy", "nn", "F", "collections", "range", "list", "dict", "tuple", "set", "float", "int"}
-    return isinstance(head, ast.Name) and head.id in names | {"namedtuple", "partial", "defaultdict", "deque", "Counter"}
+    names = {
+        "torch",
+        "math",
+        "np",
+        "numpy",
+        "nn",
+        "F",
+        "collections",
+        "range",
+        "list",
+        "dict",
+        "tuple",
+        "set",
+        "float",
+        "int",
+    }
+    return isinstance(head, ast.Name) and head.id in names | {
+        "namedtuple",
+        "partial",
+        "defaultdict",
+        "deque",
+        "Counter",
+    }
 
 
 def _binds(statement: ast.stmt) -> Iterator[str]:

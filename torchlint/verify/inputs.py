@@ -16,7 +16,7 @@ from typing import Any
 
 from torchlint.verify.extract import Unit
 
-__all__ = ["HintError", "Needs", "SIZES", "hints", "needs"]
+__all__ = ["SIZES", "HintError", "Needs", "hints", "needs"]
 
 # What the symbols of shapes stand for: batch, time, width, heads, channels, side of an image; steps of a loop.
 SIZES: Mapping[str, Mapping[str, int]] = {
@@ -35,7 +35,9 @@ _ONE = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\S.*?)\s*$")
 _TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d,\s]*)\]")
 
 # Methods that give back the same thing, moved or cast.
-_PASS = frozenset("to cuda cpu detach float half bfloat16 double contiguous requires_grad_ clone pin_memory long int squeeze".split())
+_PASS = frozenset(
+    "to cuda cpu detach float half bfloat16 double contiguous requires_grad_ clone pin_memory long int squeeze".split()
+)
 _MODULE = frozenset("parameters named_parameters train eval state_dict load_state_dict modules named_modules children "
                     "buffers named_buffers apply requires_grad_ register_forward_hook".split())  # fmt: skip
 _OPTIMIZER = frozenset("step zero_grad param_groups state add_param_group".split())
@@ -43,13 +45,15 @@ _SCALER = frozenset("scale unscale_ update".split())
 _TENSORS = frozenset(
     """
     shape size dim ndim view reshape item tolist numpy mean sum permute transpose dtype device unsqueeze max min argmax
-    argmin pow abs sqrt exp log clamp expand masked_fill flatten T mT numel backward grad requires_grad new_zeros new_ones
-    new_full norm chunk split repeat copy_ add_ mul_ sub_ div_ fill_ zero_ is_cuda gather scatter index_select nonzero any
-    all var std softmax sigmoid tanh relu topk sort cumsum isnan isfinite isinf masked_select stride element_size
+    argmin pow abs sqrt exp log clamp expand masked_fill flatten T mT numel backward grad requires_grad new_zeros
+    new_ones new_full norm chunk split repeat copy_ add_ mul_ sub_ div_ fill_ zero_ is_cuda gather scatter index_select
+    nonzero any all var std softmax sigmoid tanh relu topk sort cumsum isnan isfinite isinf masked_select stride element_size
     narrow unbind eq ne lt gt le ge where square bool
     """.split()
 )
-_INTEGERS = re.compile(r"(^|_)(y|labels?|targets?|gold|ids?|idx|index|indices|tokens?|actions?|classes|input_ids|tgt|lens?|lengths?)$")
+_INTEGERS = re.compile(
+    r"(^|_)(y|labels?|targets?|gold|ids?|idx|index|indices|tokens?|actions?|classes|input_ids|tgt|lens?|lengths?)$"
+)
 _TOKENS = re.compile(r"(^|_)(ids|tokens?|input_ids|prompt|words?|src|seq)$")
 _MASKS = re.compile(r"(mask|valid|keep|usable|done)s?$")
 _NUMBERS = re.compile(
@@ -115,7 +119,9 @@ def hints(lines: Sequence[str]) -> dict[str, dict[str, Any]]:
         for part in re.split(r",\s*(?=[A-Za-z_]\w*\s*=)", match["rest"]):
             one = _ONE.match(part)
             if one is None:
-                raise HintError(f"line {row}: an input hint reads name=dtype[sizes] or name=number, not '{part.strip()}'")
+                raise HintError(
+                    f"line {row}: an input hint reads name=dtype[sizes] or name=number, not '{part.strip()}'"
+                )
             found[one["name"]] = {**_hinted(one["value"], row), "origin": f"hint in line {row}"}
     return found
 
@@ -218,21 +224,21 @@ class _Body(ast.NodeVisitor):
     def of(self, node: ast.AST | None) -> _Use | None:
         if node is None:
             return None
-        method = getattr(self, f"of_{type(node).__name__}", None)
+        method = getattr(self, f"of_{type(node).__name__.lower()}", None)
         if method is not None:
             return method(node)  # type: ignore[no-any-return]
         for child in ast.iter_child_nodes(node):
             self.of(child)
         return None
 
-    def of_Name(self, node: ast.Name) -> _Use | None:
+    def of_name(self, node: ast.Name) -> _Use | None:
         return self.names.get(node.id)
 
-    def of_Attribute(self, node: ast.Attribute) -> _Use | None:
+    def of_attribute(self, node: ast.Attribute) -> _Use | None:
         base = self.of(node.value)
         return base.attribute(node.attr) if base is not None else None
 
-    def of_Subscript(self, node: ast.Subscript) -> _Use | None:
+    def of_subscript(self, node: ast.Subscript) -> _Use | None:
         base = self.of(node.value)
         if isinstance(node.slice, ast.Constant) and base is not None:
             if isinstance(node.slice.value, str):
@@ -251,32 +257,42 @@ class _Body(ast.NodeVisitor):
                 base.rank = max(base.rank or 0, len(node.slice.elts))
         return None
 
-    def of_BinOp(self, node: ast.BinOp) -> _Use | None:
+    def of_binop(self, node: ast.BinOp) -> _Use | None:
         for side in (node.left, node.right):
             use = self.of(side)
             if use is not None:
-                use.marks.add("matmul" if isinstance(node.op, ast.MatMult) else "modulo" if isinstance(node.op, ast.Mod) else "operand")
+                use.marks.add(
+                    "matmul"
+                    if isinstance(node.op, ast.MatMult)
+                    else "modulo"
+                    if isinstance(node.op, ast.Mod)
+                    else "operand"
+                )
         return None
 
-    def of_Compare(self, node: ast.Compare) -> _Use | None:
+    def of_compare(self, node: ast.Compare) -> _Use | None:
         uses = [self.of(side) for side in (node.left, *node.comparators)]
         for use in uses:
             if use is not None:
                 use.marks.add("compared")
-                use.texts += [c.value for c in (node.left, *node.comparators) if isinstance(c, ast.Constant) and isinstance(c.value, str)]
+                use.texts += [
+                    c.value
+                    for c in (node.left, *node.comparators)
+                    if isinstance(c, ast.Constant) and isinstance(c.value, str)
+                ]
         return None
 
-    def of_IfExp(self, node: ast.IfExp) -> _Use | None:
+    def of_ifexp(self, node: ast.IfExp) -> _Use | None:
         self.tested(node.test)
         return self.of(node.body) or self.of(node.orelse)
 
-    def of_NamedExpr(self, node: ast.NamedExpr) -> _Use | None:
+    def of_namedexpr(self, node: ast.NamedExpr) -> _Use | None:
         use = self.of(node.value)
         if use is not None:
             self.names[node.target.id] = use
         return use
 
-    def of_Lambda(self, node: ast.Lambda) -> _Use | None:
+    def of_lambda(self, node: ast.Lambda) -> _Use | None:
         return None
 
     def comprehension(self, node: ast.AST) -> _Use | None:
@@ -288,9 +304,9 @@ class _Body(ast.NodeVisitor):
             self.of(getattr(node, part, None))
         return None
 
-    of_ListComp = of_SetComp = of_DictComp = of_GeneratorExp = comprehension
+    of_listcomp = of_setcomp = of_dictcomp = of_generatorexp = comprehension
 
-    def of_Call(self, node: ast.Call) -> _Use | None:
+    def of_call(self, node: ast.Call) -> _Use | None:
         arguments = [self.of(a.value if isinstance(a, ast.Starred) else a) for a in node.args]
         keywords = {k.arg: self.of(k.value) for k in node.keywords}
         if keywords.get("device") is not None:
@@ -332,7 +348,9 @@ class _Body(ast.NodeVisitor):
             return called.called()
         return None
 
-    def method(self, base: _Use, name: str, node: ast.Call, arguments: list[_Use | None], keywords: Mapping[Any, _Use | None]) -> _Use | None:
+    def method(
+        self, base: _Use, name: str, node: ast.Call, arguments: list[_Use | None], keywords: Mapping[Any, _Use | None]
+    ) -> _Use | None:
         if base.name == "self" and self.owner is not None:
             own = self.walk.methods(self.owner).get(name)
             if own is not None:
@@ -431,7 +449,7 @@ class _Body(ast.NodeVisitor):
                     self.bind(target, None)
                     continue
                 if isinstance(node.value, ast.Tuple) and len(node.value.elts) == len(target.elts):
-                    for part, value in zip(target.elts, node.value.elts):
+                    for part, value in zip(target.elts, node.value.elts, strict=True):
                         self.bind(part, self.of(value))
                     continue
                 self.bind(target, ranked)
@@ -500,12 +518,14 @@ def _parameters(function: ast.FunctionDef) -> list[tuple[str, ast.expr | None]]:
     """Positional parameters with their defaults."""
     arguments = [*function.args.posonlyargs, *function.args.args]
     defaults: list[ast.expr | None] = [None] * (len(arguments) - len(function.args.defaults))
-    return [(a.arg, d) for a, d in zip(arguments, [*defaults, *function.args.defaults])]
+    return [(a.arg, d) for a, d in zip(arguments, [*defaults, *function.args.defaults], strict=True)]
 
 
-def _bound(function: ast.FunctionDef, arguments: Sequence[_Use | None], keywords: Mapping[Any, _Use | None]) -> dict[str, _Use]:
+def _bound(
+    function: ast.FunctionDef, arguments: Sequence[_Use | None], keywords: Mapping[Any, _Use | None]
+) -> dict[str, _Use]:
     names = [name for name, _ in _parameters(function)]
-    given = {name: use for name, use in zip(names, arguments) if use is not None}
+    given = {name: use for name, use in zip(names, arguments, strict=False) if use is not None}
     given.update({name: use for name, use in keywords.items() if name in names and use is not None})
     return given
 
@@ -569,9 +589,14 @@ class _Describe:
                 return {"kind": "number", "value": literal, "origin": "its default"}
         return self.thing(name, use)
 
-    def own(self, name: str, owner: ast.ClassDef, parameters: list[tuple[str, ast.expr | None]], uses: dict[str, _Use]) -> None:
+    def own(
+        self, name: str, owner: ast.ClassDef, parameters: list[tuple[str, ast.expr | None]], uses: dict[str, _Use]
+    ) -> None:
         """The receiver: an object of the file's own class, built like any other."""
-        kwargs = {parameter: {"name": parameter, **self.value(parameter, uses[parameter], default)} for parameter, default in parameters}
+        kwargs = {
+            parameter: {"name": parameter, **self.value(parameter, uses[parameter], default)}
+            for parameter, default in parameters
+        }
         self.result.arguments.append(
             {"name": name, "kind": "own", "path": owner.name, "kwargs": kwargs, "origin": f"made of class {owner.name}"}
         )
@@ -610,7 +635,10 @@ class _Describe:
         if use.items and all(isinstance(key, str) for key in use.items):
             return {"kind": "dict", "items": {key: self.thing(key, item) for key, item in use.items.items()}}
         if use.items:
-            return {"kind": "tuple", "items": [self.thing(f"{name}{i}", use.items.get(i, _Use(name))) for i in range(max(use.items) + 1)]}
+            return {
+                "kind": "tuple",
+                "items": [self.thing(f"{name}{i}", use.items.get(i, _Use(name))) for i in range(max(use.items) + 1)],
+            }
         foreign = read - _TENSORS - _PASS
         if foreign and not read & {"shape", "backward", "item", "view", "reshape"}:
             return self.object(name, use)
@@ -650,7 +678,14 @@ class _Describe:
         fields = sorted(use.result.read & {"loss", "logits", "last_hidden_state"}) if use.result is not None else []
         calls = {}
         for attribute, below in use.attributes.items():
-            if attribute not in _MODULE | _PASS | {"zero_grad", "training", "module", "forward", "to", "double"} and not attribute.startswith("_"):
+            if attribute not in _MODULE | _PASS | {
+                "zero_grad",
+                "training",
+                "module",
+                "forward",
+                "to",
+                "double",
+            } and not attribute.startswith("_"):
                 calls[attribute] = self.answer(attribute, below)
                 self.result.attributes.add(attribute)
         self.result.attributes.update(fields)
@@ -660,7 +695,9 @@ class _Describe:
         """What calling, or reading, an attribute of a stand-in gives."""
         if "called" not in use.marks:
             return self.thing(name, use)
-        kind = "mean" if _CRITERIA.search(name) or (use.result is not None and "backward" in use.result.read) else "first"
+        kind = (
+            "mean" if _CRITERIA.search(name) or (use.result is not None and "backward" in use.result.read) else "first"
+        )
         return {"kind": "function", "of": kind, "origin": "a stand-in"}
 
     def object(self, name: str, use: _Use) -> dict[str, Any]:
@@ -678,12 +715,20 @@ class _Describe:
             return {"kind": "loader", "items": [self.placed(self.thing(part.name, part), part) for part in parts]}
         described = self.thing(element.name, element)
         if described["kind"] == "dict":
-            described["items"] = {key: self.placed(item, element.items[key]) for key, item in described["items"].items()}
+            described["items"] = {
+                key: self.placed(item, element.items[key]) for key, item in described["items"].items()
+            }
         return {"kind": "loader", "items": [self.placed(described, element)]}
 
     def finish(self, unit: Unit) -> None:
         """The trials: ranks and last dimensions, from the numbers that the code names, then the usual ones."""
-        numbers = sorted({n.value for n in ast.walk(unit.tree) if isinstance(n, ast.Constant) and type(n.value) is int and 4 <= n.value <= 8192})
+        numbers = sorted(
+            {
+                n.value
+                for n in ast.walk(unit.tree)
+                if isinstance(n, ast.Constant) and type(n.value) is int and 4 <= n.value <= 8192
+            }
+        )
         widths: list[Any] = ["D", *numbers[:6]]
         trials = []
         for labels in ("int64", "float"):
@@ -698,7 +743,9 @@ class _Describe:
 
 
 def _is_device(name: str, use: _Use) -> bool:
-    return name.lower() in ("device", "dev") or ("device" in use.marks and not use.attributes and "passed" not in use.marks)
+    return name.lower() in ("device", "dev") or (
+        "device" in use.marks and not use.attributes and "passed" not in use.marks
+    )
 
 
 def _number(name: str) -> dict[str, Any]:

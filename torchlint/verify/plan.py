@@ -10,7 +10,7 @@ import ast
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from torchlint import __version__
@@ -46,7 +46,7 @@ class Choices:
     size: str = "medium"
     dtype: str = "float32"
     allow: tuple[str, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 def make(findings: Iterable[Finding], source: Source, choices: Choices) -> dict[str, Any]:
@@ -132,7 +132,10 @@ def template(code: str, size: str, dtype: str) -> dict[str, Any]:
     bad, good, inputs = (block.source for block in pair)
     constants = _constants(inputs)
     parameters = constants["SIZES"][size]
-    shown = [{"name": name, "shown": str(value), "origin": f"the page of {code}, {size}"} for name, value in parameters.items()]
+    shown = [
+        {"name": name, "shown": str(value), "origin": f"the page of {code}, {size}"}
+        for name, value in parameters.items()
+    ]
     return {
         "rung": "template",
         "rule": code,

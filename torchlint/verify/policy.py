@@ -31,7 +31,9 @@ BUILTINS = frozenset(
     oct ord pow print property range repr reversed round set setattr slice sorted staticmethod str sum super tuple type
     zip True False None Ellipsis NotImplemented __name__ __debug__
     """.split()
-) | {name for name in dir(builtins) if re.fullmatch(r"\w*(Error|Exception|Warning|Iteration|Group|Exit|Interrupt)", name)}
+) | {
+    name for name in dir(builtins) if re.fullmatch(r"\w*(Error|Exception|Warning|Iteration|Group|Exit|Interrupt)", name)
+}
 
 # Special methods a class may define. Left out are those by which an object hands out addresses (__array_interface__),
 # stands in for another (__class__, __reduce__) or answers to any name (__getattr__).
@@ -67,7 +69,9 @@ SETTABLE = frozenset(
 WRAPPERS = frozenset({"functools.wraps", "functools.update_wrapper"})
 NEVER = {
     name: f"{name} is never allowed"
-    for name in "eval exec compile __import__ open input globals locals vars dir breakpoint help exit quit memoryview".split()
+    for name in (
+        "eval exec compile __import__ open input globals locals vars dir breakpoint help exit quit memoryview"
+    ).split()
 }
 GRANTED = {"torch.compile": "compile", "torch.utils.data.DataLoader": "processes"}
 
@@ -151,7 +155,7 @@ def check(source: str, allow: Sequence[str] = (), attributes: Sequence[str] = ()
 
 
 def grants(source: str) -> frozenset[str]:
-    """What the containment must leave open for `source` to run: "compile" (torch.compile), "processes" (loader workers)."""
+    """What containment must leave open for `source`: "compile" for torch.compile, "processes" for loader workers."""
     try:
         checker = _Checker(ast.parse(source))
         checker.run()
@@ -284,7 +288,11 @@ class _Checker(ast.NodeVisitor):
             return self.qualified(paths.pop())
         if any((thing := self.qualified(path)) is not None and thing.kind == "module" for path in paths):
             return _Thing("unclear", node.id)
-        if len(bindings) == 1 and isinstance(bindings[0], (ast.Name, ast.Attribute)) and id(bindings[0]) not in self.resolving:
+        if (
+            len(bindings) == 1
+            and isinstance(bindings[0], (ast.Name, ast.Attribute))
+            and id(bindings[0]) not in self.resolving
+        ):
             self.resolving.add(id(bindings[0]))
             before, self.scope = self.scope, scope
             try:
@@ -395,7 +403,9 @@ class _Checker(ast.NodeVisitor):
                 self.refuse(node, f"the attribute {thing.path} of a module is written")
             return
         if not loaded:
-            foreign = base is not None or (isinstance(node.value, ast.Call) and self.is_builtin(node.value.func, "type"))
+            foreign = base is not None or (
+                isinstance(node.value, ast.Call) and self.is_builtin(node.value.func, "type")
+            )
             if foreign:
                 self.refuse(node, f"the attribute {node.attr} of something from elsewhere is written")
             elif _SPECIAL.fullmatch(node.attr):
@@ -498,7 +508,7 @@ class _Checker(ast.NodeVisitor):
     def visit_comprehension_scope(self, node: ast.AST) -> None:
         self.enter(node, [node.generators[0].iter])  # type: ignore[attr-defined]
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_comprehension_scope
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_comprehension_scope  # noqa: N815
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for keyword in node.keywords:
@@ -514,10 +524,16 @@ class _Checker(ast.NodeVisitor):
             torch_bases |= thing.path.startswith("torch.")
             plain |= thing.kind == "builtin" and thing.path != "object"
             enumeration |= thing.path in ENUMS
-            own_error = thing.kind == "builtin" and thing.path not in PLAIN_BASES and thing.path.endswith(
-                ("Error", "Exception", "Warning"))
-            layer = thing.kind == "name" and re.fullmatch(r"torch\.(nn|nn\.modules|optim)\.[A-Z]\w+", thing.path) \
+            own_error = (
+                thing.kind == "builtin"
+                and thing.path not in PLAIN_BASES
+                and thing.path.endswith(("Error", "Exception", "Warning"))
+            )
+            layer = (
+                thing.kind == "name"
+                and re.fullmatch(r"torch\.(nn|nn\.modules|optim)\.[A-Z]\w+", thing.path)
                 and not thing.path.endswith("Parameter")
+            )
             allowed = thing.kind == "name" and (thing.path in BASES | ENUMS or self.is_allowed(thing.path))
             if not (layer or allowed or own_error or (thing.kind == "builtin" and thing.path in PLAIN_BASES)):
                 self.refuse(base, f"class {node.name} derives from {thing.path}")
@@ -587,8 +603,8 @@ def _outside(node: ast.AST) -> Iterator[ast.AST]:
         yield from node.args.defaults
         yield from (default for default in node.args.kw_defaults if default is not None)
         yield from (argument.annotation for argument in _arguments(node) if argument.annotation is not None)
-        if getattr(node, "returns", None) is not None:
-            yield node.returns  # type: ignore[union-attr]
+        if isinstance(node, ast.FunctionDef) and node.returns is not None:
+            yield node.returns
     elif isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords))
 
@@ -636,7 +652,9 @@ def _declared(tree: ast.Module) -> Iterator[str]:
             elif called == "setattr" and len(node.args) > 1:
                 yield from _texts(node.args[1])
             elif called in ("namedtuple", "NamedTuple", "ModuleDict") and node.args:
-                yield from (word for argument in node.args for text in _texts(argument) for word in re.split(r"[\s,]+", text))
+                yield from (
+                    word for argument in node.args for text in _texts(argument) for word in re.split(r"[\s,]+", text)
+                )
 
 
 def _texts(node: ast.AST) -> Iterator[str]:

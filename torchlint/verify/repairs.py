@@ -1,7 +1,7 @@
 """The repaired form of flagged code: the finding's fix, or, for a pure wait, the code without it.
 
-Some repairs need a decision, such as where a loss is read instead; yet what the wait costs can be measured by leaving it
-out. Such a form is for measuring alone and is named in the evidence.
+Some repairs need a decision, such as where a loss is read instead; yet what the wait costs can be measured by leaving
+it out. Such a form is for measuring alone and is named in the evidence.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +171,7 @@ def _bars(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _figures(sides: Mapping[str, Mapping[str, Any]], entry: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    formats = {
+    formats: dict[str, tuple[str, Callable[[Any], str]]] = {
         "median_us": ("Time of a call, median", duration),
         "iqr_us": ("Interquartile range", duration),
         "first_us": ("First call", duration),
@@ -248,10 +248,8 @@ def _curves(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
     left, bottom = 80.0, 18.0
 
     def points(curve: Iterable[int]) -> str:
-        return " ".join(
-            f"{left + i * (WIDTH - left) / max(1, longest - 1):.1f},{(1 - max(0, v) / most) * (CURVE_HEIGHT - bottom - 6) + 6:.1f}"
-            for i, v in enumerate(curve)
-        )
+        across, down = (WIDTH - left) / max(1, longest - 1), CURVE_HEIGHT - bottom - 6
+        return " ".join(f"{left + i * across:.1f},{(1 - max(0, v) / most) * down + 6:.1f}" for i, v in enumerate(curve))
 
     return {
         "width": WIDTH,
@@ -283,12 +281,17 @@ def _questions(sides: Mapping[str, Mapping[str, Any]], entry: Mapping[str, Any])
     elif abs(one - other) <= 0.02 * max(one, other, 1):
         memory = f"No: {amount(one)} at the peak in both."
     else:
-        memory = f"{'Yes' if other > one else 'No, it needs less'}: {amount(one)} at the peak before, {amount(other)} after."
-    equal = {True: "No: results agree within the tolerance of the dtype.", None: "Not compared: the results are objects."}
+        memory = (
+            f"{'Yes' if other > one else 'No, it needs less'}: {amount(one)} at the peak before, {amount(other)} after."
+        )
+    equal = {
+        True: "No: results agree within the tolerance of the dtype.",
+        None: "Not compared: the results are objects.",
+    }
     numerics = equal.get(entry["equal"], "Yes: results differ.")
     shapes = ", ".join(f"{item['name']} {item['shown']}" for item in entry["inputs"]) or "those of the experiment"
     first = [side.get("first_us") or 0.0 for side in (before, after)]
-    extra = [max(0.0, f - side["median_us"]) for f, side in zip(first, (before, after))]
+    extra = [max(0.0, f - side["median_us"]) for f, side in zip(first, (before, after), strict=True)]
     moved = extra[1] > extra[0] + max(1000.0, 0.5 * extra[0])
     start = (
         f"{'Yes' if moved else 'No'}: the first call took {duration(first[0])} before and {duration(first[1])} after, "

@@ -24,8 +24,9 @@ import tempfile
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator
+from typing import Any
 
 __all__ = ["Limits", "Watcher", "gpu_count", "run"]
 
@@ -137,7 +138,8 @@ class _Worker:
         self.nursery = nursery
         self.folder = tempfile.mkdtemp(prefix="torchlint-")
         self._buffer = b""
-        self._ready: Any = ...
+        self._ready: bytes | str | None = None
+        self._asked = False
         self.receive, back = os.pipe()
         source, self._requests = os.pipe()
         self.process: int | None = None
@@ -151,7 +153,8 @@ class _Worker:
 
     def await_ready(self, memory: int) -> bytes | str | None:
         """Wait until the worker has set up its device; b"" when it has."""
-        if self._ready is ...:
+        if not self._asked:
+            self._asked = True
             self._ready = self._wait(lambda line: line == b"", time.monotonic() + START_SECONDS, memory)
         return self._ready
 
@@ -299,7 +302,7 @@ def run(
             named = {identity for ladder in ladders for identity in ladder}
             wave = [identity for identity in experiments if identity not in named]
             while True:
-                for finding, ladder in zip(plan["findings"], ladders):
+                for finding, ladder in zip(plan["findings"], ladders):  # noqa: B905 (Python 3.9)
                     measured = any(bench.results.get(i, {}).get("status") == "measured" for i in finding["ladder"])
                     if ladder and not measured:
                         wave.append(ladder.pop(0))
@@ -392,7 +395,9 @@ class _Run:
         worker = spare.popleft()
         begun = time.monotonic()
         try:
-            answer = worker.ask({"experiment": experiment, "seconds": seconds}, self.limits.seconds, self.limits.memory_bytes)
+            answer = worker.ask(
+                {"experiment": experiment, "seconds": seconds}, self.limits.seconds, self.limits.memory_bytes
+            )
         finally:
             worker.end()
         return {**answer, "took_s": round(time.monotonic() - begun, 2)}
@@ -404,7 +409,7 @@ def bundle() -> str:
     Run as `python worker.py plan.json --out results.json`.
     """
     lines = [
-        '"""torchlint\'s worker: measures the experiments of a plan. `python worker.py plan.json --out results.json`."""',
+        '"""torchlint\'s worker: measures a plan. `python worker.py plan.json --out results.json`."""',
         "import sys, types",
         "SOURCES = {",
         *(f"    {name!r}: {text!r}," for name, text in _sources()),
@@ -466,7 +471,7 @@ def main() -> int:
     if options.device == "cuda" and not count:
         print("no CUDA device here: measuring needs one (or --device cpu)", file=sys.stderr)
         return 2
-    devices = [f"cuda:{index}" for index in range(count)] or ["cpu"]
+    devices = [f"cuda:{index}" for index in range(count or 0)] or ["cpu"]
     answer = run(plan, devices, options.budget, _Lines())
     temporary = f"{options.out}.{os.getpid()}"
     with open(temporary, "w", encoding="utf-8") as file:

@@ -2,8 +2,8 @@
 
 `supervise.py` starts it once, to load torch, and it forks a process for each experiment, which holds both variants,
 since pairs are interleaved. That process reads one line of JSON on standard input, the experiment and a nonce that the
-measured code never sees, and answers on an inherited descriptor with lines of JSON that carry the nonce. What the measured code prints goes nowhere. Values of
-the measured code are looked at by exact type alone, so that none of its methods run here.
+measured code never sees, and answers on an inherited descriptor with lines of JSON that carry the nonce. What the
+measured code prints goes nowhere. Its values are looked at by exact type alone, so that none of its methods run here.
 
 Of a variant it takes: time, in interleaved pairs (A B B A), each repetition from the same inputs, weights, random state
 and module globals; then, in passes of their own, host waits, kernels, memory, FLOPs and bytes, and a trace.
@@ -28,7 +28,8 @@ import time
 import traceback
 import types
 import warnings
-from typing import Any, Callable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from torchlint.verify import policy
 
@@ -119,22 +120,27 @@ def reason(error: BaseException) -> str:
 class Guard:
     """An audit hook that stops what measured code must not do, should the policy have let it through.
 
-    Python offers no way to remove it. It is armed once the libraries are loaded; `open` for reading stays possible below
-    the interpreter's own folders, since libraries load parts of themselves late.
+    Python offers no way to remove it. It is armed once the libraries are loaded; `open` for reading stays possible
+    below the interpreter's own folders, since libraries load parts of themselves late.
     """
 
-    STOPPED = ("os.", "subprocess.", "pty.", "socket.", "shutil.", "ctypes.", "urllib.", "ftplib.", "smtplib.", "webbrowser.",
-               "winreg.", "fcntl.", "glob.", "tempfile.", "sqlite3.", "code.", "resource.", "signal.", "syslog.")  # fmt: skip
-    HARMLESS = ("os.putenv", "os.unsetenv", "os.listdir", "os.scandir", "os.walk", "os.fwalk", "os.getxattr", "ctypes.dlsym",
-                "ctypes.seh_exception", "ctypes.cdata", "ctypes.addressof", "ctypes.call_function", "fcntl.fcntl")  # fmt: skip
+    STOPPED = tuple(
+        f"{module}."
+        for module in "os subprocess pty socket shutil ctypes urllib ftplib smtplib webbrowser winreg fcntl glob "
+        "tempfile sqlite3 code resource signal syslog".split()
+    )
+    HARMLESS = frozenset(
+        "os.putenv os.unsetenv os.listdir os.scandir os.walk os.fwalk os.getxattr ctypes.dlsym ctypes.seh_exception "
+        "ctypes.cdata ctypes.addressof ctypes.call_function fcntl.fcntl".split()
+    )
     SYSTEM = ("/usr/", "/lib/", "/lib64/", "/opt/")  # where the libraries lie that torch loads late
     COMMANDS = ("os.system", "os.exec", "pty.spawn")
 
     def __init__(self, granted: frozenset[str], folder: str) -> None:
         self.granted = granted
         self.folder = os.path.realpath(folder)
-        own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *(os.path.dirname(m) for m in _library_files())}
-        self.readable = tuple(os.path.realpath(path) + os.sep for path in own) + ("/proc/", "/sys/", "/dev/")
+        own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *_library_folders()}
+        self.readable = (*(os.path.realpath(path) + os.sep for path in own), "/proc/", "/sys/", "/dev/")
         self.armed = False
         self.blocked: list[str] = []
 
@@ -191,7 +197,9 @@ class Guard:
                 return all(type(argument) is not tuple for argument in arguments)  # Unix sockets have no (host, port)
             if event in ("os.fork", "os.posix_spawn", "subprocess.Popen", "signal.pthread_kill"):
                 return event == "os.fork"
-            if event.startswith(("os.mkdir", "os.remove", "os.rmdir", "tempfile.", "shutil.rmtree", "os.kill", "os.chmod")):
+            if event.startswith(
+                ("os.mkdir", "os.remove", "os.rmdir", "tempfile.", "shutil.rmtree", "os.kill", "os.chmod")
+            ):
                 return True
         return False
 
@@ -199,12 +207,14 @@ class Guard:
 def asker() -> str:
     """The innermost place, outside the import machinery and this file, that asked for what the guard stopped."""
     frame: Any = sys._getframe(2)
-    while frame is not None and (frame.f_globals.get("__name__") or "").startswith(("importlib", "ctypes", "_frozen", "os", __name__)):
+    while frame is not None and (frame.f_globals.get("__name__") or "").startswith(
+        ("importlib", "ctypes", "_frozen", "os", __name__)
+    ):
         frame = frame.f_back
     return printable(f"{frame.f_code.co_filename}:{frame.f_lineno}", 120) if frame is not None else "unknown"
 
 
-def _library_files() -> Iterator[str]:
+def _library_folders() -> Iterator[str]:
     for name in ("torch", "numpy", "triton"):
         module = sys.modules.get(name)
         path = getattr(module, "__file__", None)
@@ -221,7 +231,10 @@ def landmarks(torch: Any, compiled: bool) -> dict[str, Any]:
     if not compiled:
         places["torch.nn.Module"] = torch.nn.Module
     return {
-        f"{name}.{key}": value for name, place in places.items() for key, value in vars(place).items() if callable(value)
+        f"{name}.{key}": value
+        for name, place in places.items()
+        for key, value in vars(place).items()
+        if callable(value)
     }
 
 
@@ -278,8 +291,9 @@ class Inputs:
             sys.modules["numpy"].random.seed(0)
         self.torch.manual_seed(0)
 
-    def make(self) -> Any:
+    def make(self) -> tuple[Any, ...]:
         self.seed()
+        assert self.source is not None
         dtype = getattr(self.torch, self.experiment.get("dtype") or "float32")
         made = self.source.__dict__["inputs"](self.device, dtype, **self.experiment.get("size", {}))
         return made if type(made) is tuple else (made,)
@@ -299,7 +313,7 @@ class Inputs:
             try:
                 if self.master is None:
                     self.master = self.make()
-                return self.copy(self.master)
+                return tuple(self.copy(self.master))
             except Exception:
                 self.copied = False
         return self.make()
@@ -332,7 +346,9 @@ def tensors(torch: Any, value: Any) -> list[Any]:
             todo.extend(item)
         elif kind is dict:
             todo.extend(item.values())
-        elif issubclass(kind, (torch.nn.Module, torch.optim.Optimizer, torch.utils.data.Dataset, torch.utils.data.DataLoader)):
+        elif issubclass(
+            kind, (torch.nn.Module, torch.optim.Optimizer, torch.utils.data.Dataset, torch.utils.data.DataLoader)
+        ):
             todo.append(dict(object.__getattribute__(item, "__dict__")))
         elif kind.__module__ in ("measured_before", "measured_after") and hasattr(kind, "__dict__"):
             with contextlib.suppress(AttributeError):  # a class with slots
@@ -347,10 +363,12 @@ class Builder:
     is said by the trial: `pattern` and `width` for shapes, `labels` for the dtype of what may be classes, `flag`.
     """
 
-    LETTERS = {"": 0, "D": 1, "BD": 2, "BTD": 3, "BHTD": 4}
+    PATTERNS = ("", "D", "BD", "BTD", "BHTD")  # by rank
     CLASSES, VOCABULARY = 10, 1000
 
-    def __init__(self, torch: Any, device: Any, module: types.ModuleType, sizes: dict[str, int], trial: dict[str, Any]) -> None:
+    def __init__(
+        self, torch: Any, device: Any, module: types.ModuleType, sizes: dict[str, int], trial: dict[str, Any]
+    ) -> None:
         self.torch = torch
         self.device = device
         self.module = module
@@ -392,12 +410,21 @@ class Builder:
         if role == "labels":
             return [sizes["B"], sizes["T"]] if pattern == "BTD" or self.tokens else [sizes["B"]]
         if rank is not None and len(pattern) != rank:
-            pattern = next((name for name, count in self.LETTERS.items() if count == rank), "B" * (rank - 1) + "D")
+            pattern = self.PATTERNS[rank] if rank < len(self.PATTERNS) else "B" * (rank - 1) + "D"
         width = self.width // sizes["H"] if pattern == "BHTD" and self.trial["width"] == "D" else self.width
         return [width if letter == "D" else sizes[letter] for letter in pattern]
 
-    def make_tensor(self, dtype: str, shape: list[int] | None = None, rank: int | None = None, role: str = "", fill: str = "",
-                    device: str = "", grad: bool = False, pinned: bool = False) -> Any:  # fmt: skip
+    def make_tensor(
+        self,
+        dtype: str,
+        shape: list[int] | None = None,
+        rank: int | None = None,
+        role: str = "",
+        fill: str = "",
+        device: str = "",
+        grad: bool = False,
+        pinned: bool = False,
+    ) -> Any:
         torch, where = self.torch, (self.torch.device(device) if device else self.device)
         if dtype == "labels":
             dtype = "int64" if self.trial["labels"] == "int64" else self.trial["dtype"]
@@ -410,7 +437,9 @@ class Builder:
             made = torch.randn(sizes, dtype=kind, device=where)
             made = made.sigmoid() if fill == "probability" else made
         else:
-            made = torch.randint(self.VOCABULARY if role == "tokens" else self.CLASSES, tuple(sizes), dtype=kind, device=where)
+            made = torch.randint(
+                self.VOCABULARY if role == "tokens" else self.CLASSES, tuple(sizes), dtype=kind, device=where
+            )
         if pinned and self.device.type == "cuda":
             made = made.cpu().pin_memory()
         return made.requires_grad_() if grad and made.is_floating_point() else made
@@ -451,7 +480,11 @@ class Builder:
         return self.network
 
     def make_optimizer(self) -> Any:
-        network = self.network if self.network is not None else self.torch.nn.Linear(self.width, self.width, device=self.device)
+        network = (
+            self.network
+            if self.network is not None
+            else self.torch.nn.Linear(self.width, self.width, device=self.device)
+        )
         return self.torch.optim.SGD(network.parameters(), lr=0.01)
 
     def make_scaler(self) -> Any:
@@ -489,9 +522,15 @@ def network_class(torch: Any) -> Any:
         def __init__(self, kind: str, inputs: int, width: int, outputs: int, fields: list[str]) -> None:
             super().__init__()
             nn = torch.nn
-            first = {"tokens": nn.Embedding, "rows": nn.Linear, "image": lambda i, o: nn.Conv2d(i, o, 3, padding=1)}[kind]
+            first = {"tokens": nn.Embedding, "rows": nn.Linear, "image": lambda i, o: nn.Conv2d(i, o, 3, padding=1)}[
+                kind
+            ]
             self.kind, self.fields = kind, fields
-            self.first, self.second, self.last = first(inputs, width), nn.Linear(width, width), nn.Linear(width, outputs)
+            self.first, self.second, self.last = (
+                first(inputs, width),
+                nn.Linear(width, width),
+                nn.Linear(width, outputs),
+            )
 
         def forward(self, *given: Any, **named: Any) -> Any:
             found = [x for x in (*given, *named.values()) if isinstance(x, torch.Tensor)]
@@ -518,6 +557,12 @@ class Batches:
         self.dataset = made
         self.batch_size = 1
         self.sampler = Plain(set_epoch=lambda epoch: None)
+        self._at = 0
+
+    def __next__(self) -> Any:
+        """The next batch, from the first again after the last: code that takes batches by itself never runs out."""
+        self._at += 1
+        return self._made[(self._at - 1) % len(self._made)]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._made)
@@ -550,9 +595,15 @@ def shown(torch: Any, value: Any) -> str:
     if kind in (tuple, list):
         return "(" + ", ".join(shown(torch, item) for item in value[:6]) + ")"
     if kind is dict:
-        return "{" + ", ".join(f"{printable(str(key), 30)}: {shown(torch, item)}" for key, item in list(value.items())[:6]) + "}"
+        return (
+            "{"
+            + ", ".join(f"{printable(str(key), 30)}: {shown(torch, item)}" for key, item in list(value.items())[:6])
+            + "}"
+        )
     if kind in (int, float, bool, str) or value is None:
-        return printable(str(value) if kind is not int else str(value) if abs(value) < 1 << 62 else "a large number", 60)
+        return printable(
+            str(value) if kind is not int else str(value) if abs(value) < 1 << 62 else "a large number", 60
+        )
     return printable(kind.__name__, 40)
 
 
@@ -577,7 +628,9 @@ def same(torch: Any, one: Any, other: Any, depth: int = 20) -> tuple[bool | None
             return False, "numbers differ"
         close = abs(one - other) <= TOLERANCE["float32"] * max(abs(one), abs(other))
         return close, "" if close else printable(f"{one!r} and {other!r}")
-    if (issubclass(kind, torch.Tensor) or kind in numbers) and (issubclass(type(other), torch.Tensor) or type(other) in numbers):
+    if (issubclass(kind, torch.Tensor) or kind in numbers) and (
+        issubclass(type(other), torch.Tensor) or type(other) in numbers
+    ):
         pair = [x.detach() if issubclass(type(x), torch.Tensor) else torch.tensor(x) for x in (one, other)]
         if all(x.numel() == 1 for x in pair):
             return same(torch, float(pair[0]), float(pair[1]), depth - 1)
@@ -596,7 +649,7 @@ def same(torch: Any, one: Any, other: Any, depth: int = 20) -> tuple[bool | None
     if kind in (list, tuple):
         if len(one) != len(other):
             return False, f"{len(one)} and {len(other)} items"
-        return _all(same(torch, a, b, depth - 1) for a, b in zip(one, other))
+        return _all(same(torch, a, b, depth - 1) for a, b in zip(one, other))  # noqa: B905 (Python 3.9)
     if kind is dict:
         keys = [key for key in one if type(key) in (str, int)]
         if len(keys) != len(one) or len(one) != len(other):
@@ -788,11 +841,11 @@ class Bench:
         made = self.inputs.fresh(self.variants[0].load())
         return [
             {"name": d["name"], "shown": shown(self.torch, value), "origin": d.get("origin", "")}
-            for d, value in zip(self.experiment["arguments"], made)
+            for d, value in zip(self.experiment["arguments"], made)  # noqa: B905 (Python 3.9)
         ]
 
     def compare(self, results: dict[str, Any]) -> tuple[bool | None, str]:
-        """Whether both variants computed the same: their results and, above the template rung, what they left behind."""
+        """Whether both variants computed the same: results and, above the template rung, what they left behind."""
         (one, left), (other, right) = results["before"], results["after"]
         equal = same(self.torch, one, other)
         if equal[0] is False or self.experiment["rung"] == "template":
@@ -814,7 +867,7 @@ class Bench:
         return max(1, min(MAX_COPIES, wanted, COPY_BYTES // size))
 
     def measure(self, copies: int) -> dict[str, list[float]]:
-        """Seconds of a call by variant: rounds of A B B A, after warm-up, until the interval is narrow or time is up."""
+        """Seconds of a call by variant: rounds of A B B A, after warm-up, until it is narrow or time is up."""
         a, b = self.variants
         end = self.clock() + self.seconds
         warm_until = self.clock() + self.seconds / 4
@@ -907,7 +960,12 @@ class Bench:
         with fetch, counter, meter:
             entry(*arguments)
         self.sync()
-        return {"flops": counter.get_total_flops(), "bytes": meter.bytes, "operators": meter.count, "fetch_us": fetch.seconds * 1e6}
+        return {
+            "flops": counter.get_total_flops(),
+            "bytes": meter.bytes,
+            "operators": meter.count,
+            "fetch_us": fetch.seconds * 1e6,
+        }
 
     def trace(self, variant: Variant, seconds: float) -> dict[str, Any]:
         """Kernels, time the device was busy, and the two timelines of one call."""
@@ -918,10 +976,9 @@ class Bench:
         entry, (arguments,) = self.prepare(variant)
         self.sync()
         activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if self.cuda else [])
-        with profile(activities=activities) as taken:
-            with self.torch.profiler.record_function("torchlint-call"):
-                entry(*arguments)
-                self.sync()
+        with profile(activities=activities) as taken, self.torch.profiler.record_function("torchlint-call"):
+            entry(*arguments)
+            self.sync()
         with self.experiment["guard"].open():
             path = os.path.join(os.getcwd(), "trace.json")
             taken.export_chrome_trace(path)
@@ -933,7 +990,7 @@ class Bench:
     def wrong_reads(self) -> dict[str, int]:
         """How many of ten calls of each variant gave another result than the repaired code does when drained.
 
-        Before each, the same is called with other inputs, so that memory read too early holds other data than the right.
+        Before each, the same is called with other inputs, so that memory read too early holds other data.
         """
         truth, _ = self.call(self.variants[1])
         wrong = {}
@@ -974,13 +1031,14 @@ class _HostMeter:
         from torch.utils._python_dispatch import TorchDispatchMode
 
         self.live = self.peak = 0
-        outer, known = self, {}
+        outer = self
+        known: dict[int, Any] = {}
 
         def released(key: int, size: int) -> None:
             outer.live -= size
             known.pop(key, None)
 
-        class Mode(TorchDispatchMode):
+        class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             def __torch_dispatch__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
                 made = function(*args, **(kwargs or {}))
                 for tensor in made if type(made) in (tuple, list) else (made,):
@@ -988,7 +1046,11 @@ class _HostMeter:
                         continue
                     storage = tensor.untyped_storage()
                     key = storage._cdata
-                    inputs = {x.untyped_storage()._cdata for x in args if isinstance(x, torch.Tensor) and x.layout == torch.strided}
+                    inputs = {
+                        x.untyped_storage()._cdata
+                        for x in args
+                        if isinstance(x, torch.Tensor) and x.layout == torch.strided
+                    }
                     if key in known or key in inputs:
                         continue
                     size = storage.nbytes()
@@ -997,7 +1059,7 @@ class _HostMeter:
                     outer.peak = max(outer.peak, outer.live)
                 return made
 
-        self._mode = Mode()
+        self._mode: Any = Mode()  # type: ignore[no-untyped-call]
 
     def __enter__(self) -> None:
         self._mode.__enter__()
@@ -1010,7 +1072,7 @@ def _traffic_meter(torch: Any) -> Any:
     """A mode that adds up what operators read and write, apart from views and what only looks at tensors."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Mode(TorchDispatchMode):
+    class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         bytes = count = 0
 
         def __torch_dispatch__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -1027,7 +1089,7 @@ def _traffic_meter(torch: Any) -> Any:
             return made
 
     Mode.bytes = Mode.count = 0
-    return Mode()
+    return Mode()  # type: ignore[no-untyped-call]
 
 
 def _flat(values: Any) -> Iterator[Any]:
@@ -1068,12 +1130,14 @@ class _WaitWatch:
                     watch._add(max(1, waits), clock() - started)
                 return made
 
-        self._mode = Mode()
+        self._mode: Any = Mode()
 
     def _is_staged(self, function: Any, args: Any, kwargs: Any) -> bool:
         """Whether the call copies under non_blocking, which the debug mode then says nothing of."""
         name = getattr(function, "__name__", "")
-        return name in ("to", "cuda", "cpu", "copy_") and (bool(kwargs.get("non_blocking")) or any(x is True for x in args[1:]))
+        return name in ("to", "cuda", "cpu", "copy_") and (
+            bool(kwargs.get("non_blocking")) or any(x is True for x in args[1:])
+        )
 
     def _crossed(self, args: Any, made: Any) -> bool:
         """Whether the copy went between the device and pageable memory."""
@@ -1116,7 +1180,11 @@ class _WaitWatch:
         self._caught = caught
         torch.set_warn_always(True)
         torch.cuda.set_sync_debug_mode("warn")
-        for owner, name in ((torch.cuda, "synchronize"), (torch.cuda.Event, "synchronize"), (torch.cuda.Stream, "synchronize")):
+        for owner, name in (
+            (torch.cuda, "synchronize"),
+            (torch.cuda.Event, "synchronize"),
+            (torch.cuda.Stream, "synchronize"),
+        ):
             self._hook(owner, name)
         self._mode.__enter__()
 
@@ -1298,7 +1366,11 @@ def read_trace(events: list[dict[str, Any]], cuda: bool) -> dict[str, Any]:
     if lanes["wait"]:
         lanes["wait"].sort()
         end = float(frame["dur"])
-        while lanes["wait"] and lanes["wait"][-1][0] + lanes["wait"][-1][1] >= end - 5 and lanes["wait"][-1][2] == "cudaDeviceSynchronize":
+        while (
+            lanes["wait"]
+            and lanes["wait"][-1][0] + lanes["wait"][-1][1] >= end - 5
+            and lanes["wait"][-1][2] == "cudaDeviceSynchronize"
+        ):
             lanes["wait"].pop()  # the harness' own, at the end
     timeline = [
         [lane, name, round(start, 1), round(length, 1)]
@@ -1390,7 +1462,6 @@ def machine(torch: Any, device: Any) -> dict[str, Any]:
     block = torch.ones((1 << 30 if cuda else 1 << 26) // 4, device=device)
     target = torch.empty_like(block)
     about["bandwidth"] = 2 * block.numel() * 4 / best(lambda: target.copy_(block))
-    del target
     width = 8192 if cuda else 512
     rates = {}
     for name in ("float32", "bfloat16", "float16") if cuda else ("float32",):
@@ -1440,9 +1511,9 @@ def driver_version() -> str | None:
 def serve() -> None:
     """Wait for orders on a socket and fork a worker for each, so that torch is loaded once.
 
-    An order comes with two descriptors, the worker's standard input and its way back, and says where it works: a folder,
-    an environment, a kind of device. What is answered: the worker's process id, and later how it ended. This process
-    never touches a device and never runs what is measured; it ends when the socket closes.
+    An order comes with two descriptors, the worker's standard input and its way back, and says where it works: a
+    folder, an environment, a kind of device. What is answered: the worker's process id, and later how it ended. This
+    process never touches a device and never runs what is measured; it ends when the socket closes.
     """
     control = socket.socket(fileno=int(sys.argv[2]))
     load()

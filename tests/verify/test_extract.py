@@ -1,0 +1,142 @@
+"""Cutting flagged code out: what is kept, what is left out, and that rows stay what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from torchlint.findings import Finding
+from torchlint.verify import extract
+
+TEXT = '''\
+"""A training script."""
+import json
+import os
+
+import torch
+from torch import nn
+
+LIMIT = 3
+PATHS = os.listdir(".")
+
+
+def unused(x: "Foo") -> "Bar":
+    return x
+
+
+def helper(x: Loss) -> Tensor:
+    return x * LIMIT
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return helper(x)
+
+
+def train(model: Net, loader: Loader, log_every: int = 10) -> float:
+    total = 0.0
+    for step, batch in enumerate(loader):
+        loss = helper(model(batch)).mean()
+        total += loss.item()
+    print(json.dumps(total))
+    return total
+'''
+
+
+@pytest.fixture
+def cut(make_finding: Callable[..., Finding]) -> Callable[..., list[extract.Piece]]:
+    def make(text: str, piece: str, replacement: str, whole_loops: bool = True) -> list[extract.Piece]:
+        finding = make_finding(text, piece, replacement)
+        assert finding.fix is not None
+        lines = text.split("\n")
+        after = extract.repaired(lines, finding.fix.edits)
+        return list(extract.pieces(finding, lines, after, finding.fix.edits, whole_loops))
+
+    return make
+
+
+def test_a_function_comes_with_what_it_needs_and_nothing_else(cut: Callable[..., list[extract.Piece]]) -> None:
+    whole = cut(TEXT, "loss.item()", "loss.detach()")[0]
+    assert whole.rung == "in place"
+    assert whole.before.entry == "train"
+    kept = whole.before.source
+    assert "def helper(x" in kept
+    assert "LIMIT = 3" in kept
+    assert "import json" in kept
+    for left_out in ("import os", "unused", "class Net", "Loss", "Tensor", "Loader", "float"):
+        assert left_out not in kept
+    assert "loss.detach()" in whole.after.source
+
+
+def test_rows_stay_what_they_were(cut: Callable[..., list[extract.Piece]]) -> None:
+    row = TEXT[: TEXT.index("total += loss.item()")].count("\n")
+    for piece in cut(TEXT, "loss.item()", "loss.detach()"):
+        assert "loss.item()" in piece.before.source.split("\n")[row]
+        assert "loss.detach()" in piece.after.source.split("\n")[row]
+
+
+def test_what_a_file_reads_when_it_runs_is_not_taken_along(cut: Callable[..., list[extract.Piece]]) -> None:
+    text = TEXT.replace("return x * LIMIT", "return x * len(PATHS)")
+    whole = cut(text, "loss.item()", "loss.detach()")[0]
+    assert "listdir" not in whole.before.source
+    assert whole.before.free == ("PATHS",)
+
+
+def test_a_loop_becomes_a_function_of_what_it_reads(cut: Callable[..., list[extract.Piece]]) -> None:
+    loop = cut(TEXT, "loss.item()", "loss.detach()")[1]
+    assert loop.rung == "extracted"
+    assert loop.what == "lines 27 to 29 of train"
+    assert [argument.arg for argument in loop.before.function.args.args] == ["loader", "model", "total"]
+    assert "json" not in loop.before.source
+    names = {"torch": None}
+    exec(
+        compile(loop.before.source.replace("import torch", "").replace("from torch import nn", ""), "a", "exec"), names
+    )
+
+
+def test_a_method_is_cut_with_its_class(cut: Callable[..., list[extract.Piece]]) -> None:
+    whole = cut(TEXT, "return helper(x)", "return helper(x) + 0")[0]
+    assert whole.before.entry == "Net.forward"
+    assert whole.before.owner is not None
+    assert "def train" not in whole.before.source
+
+
+def test_code_of_a_module_is_extracted(cut: Callable[..., list[extract.Piece]]) -> None:
+    text = "import torch\n\ntotal = 0\n\nfor x in batches:\n    total += x.item()\n\nprint(total)\n"
+    (piece,) = cut(text, "x.item()", "x.detach()")
+    assert piece.rung == "extracted"
+    assert [argument.arg for argument in piece.before.function.args.args] == ["batches"]
+
+
+def test_a_repair_that_adds_statements_around_the_loop_is_cut_with_them(
+    cut: Callable[..., list[extract.Piece]], make_finding: Callable[..., Finding]
+) -> None:
+    old = "    out = None\n    for x in xs:\n        out = x if out is None else torch.cat([out, x])\n"
+    text = f"import torch\n\n\ndef f(xs):\n{old}    return out\n"
+    new = "    parts = []\n    for x in xs:\n        parts.append(x)\n    out = torch.cat(parts)\n"
+    whole = cut(text, old, new)[0]
+    assert "torch.cat(parts)" in whole.after.source
+
+
+def test_statements_alone_show_nothing_of_a_cost_between_them(cut: Callable[..., list[extract.Piece]]) -> None:
+    text = "import torch\n\n\ndef f(x):\n    y = x + 1\n    return y.item()\n"
+    assert [piece.rung for piece in cut(text, "y.item()", "y.detach()", whole_loops=True)] == ["in place"]
+
+
+def test_a_file_that_does_not_parse_after_its_repair_is_left_alone(cut: Callable[..., list[extract.Piece]]) -> None:
+    with pytest.raises(extract.Uncut, match="does not parse"):
+        cut(TEXT, "loss.item()", "loss.item((")
+
+
+def test_edits_count_code_points(make_finding: Callable[..., Finding]) -> None:
+    text = "π = 'ß'; x = a.item()\n"
+    finding = make_finding(text, "a.item()", "a")
+    assert finding.fix is not None
+    assert extract.repaired(text.split("\n"), finding.fix.edits).startswith("π = 'ß'; x = a\n")
+
+
+def test_the_rows_of_a_head_are_not_those_of_its_body() -> None:
+    lines = ["if (", "    x", "):", "    y = 1", "    z = 2"]
+    assert extract.statement_rows(lines, 2) == (1, 3)
+    assert extract.statement_rows(lines, 4) == (4, 4)

@@ -1,0 +1,125 @@
+"""What code is called with: hints, and what its use tells."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from torchlint.verify.extract import Unit
+from torchlint.verify.inputs import HintError, Needs, hints, needs
+
+
+def described(source: str, entry: str = "f", **hinted: dict[str, Any]) -> Needs:
+    tree = ast.parse(source)
+    owner = next((n for n in tree.body if isinstance(n, ast.ClassDef)), None) if "." in entry else None
+    scope = owner.body if owner else tree.body
+    function = next(n for n in scope if isinstance(n, ast.FunctionDef) and n.name == entry.split(".")[-1])
+    return needs(Unit(source, entry, tree, function, owner, ()), hinted)
+
+
+def kinds(source: str) -> dict[str, str]:
+    return {argument["name"]: argument["kind"] for argument in described(source).arguments}
+
+
+LOOP = """
+def f(model, optimizer, loader, criterion, device, epochs, log_every=50):
+    for epoch in range(epochs):
+        for step, (x, y) in enumerate(loader):
+            x, y = x.to(device), y.to(device)
+            optimizer.zero_grad()
+            loss = criterion(model(x), y)
+            loss.backward()
+            optimizer.step()
+            if step % log_every == 0:
+                print(loss.item())
+"""
+
+
+def test_a_training_loop_gets_what_it_asks_for() -> None:
+    assert kinds(LOOP) == {
+        "model": "network",
+        "optimizer": "optimizer",
+        "loader": "loader",
+        "criterion": "function",
+        "device": "device",
+        "epochs": "number",
+        "log_every": "number",
+    }
+
+
+def test_batches_that_the_code_moves_start_on_the_host() -> None:
+    loader = described(LOOP).arguments[2]
+    assert [item["device"] for item in loader["items"]] == ["cpu", "cpu"]
+    assert loader["items"][1]["role"] == "labels"
+
+
+def test_every_stand_in_is_named() -> None:
+    said = described(LOOP).stand_ins
+    assert any(text.startswith("model is") for text in said)
+    assert any(text.startswith("loader is") for text in said)
+
+
+def test_unpacked_shapes_tell_the_rank() -> None:
+    wanted = described("def f(x):\n    b, h, t, d = x.shape\n    return x * d\n")
+    assert wanted.arguments[0]["rank"] == 4
+
+
+def test_helpers_are_followed() -> None:
+    source = "def inner(q):\n    b, t, d = q.size()\n    return q\n\n\ndef f(x):\n    return inner(x)\n"
+    assert described(source).arguments[0]["rank"] == 3
+
+
+def test_dictionaries_are_made_of_the_keys_that_are_read() -> None:
+    source = "def f(model, loader):\n    for batch in loader:\n        model(batch['ids']).sum().backward()\n"
+    element = described(source).arguments[1]["items"][0]
+    assert element["kind"] == "dict"
+    assert element["items"]["ids"]["dtype"] == "int64"
+
+
+def test_a_method_is_called_on_an_object_made_like_any_other() -> None:
+    source = """
+from torch import nn
+
+
+class Trainer:
+    def __init__(self, model, optimizer, scale=2.0):
+        self.model = model
+        self.optimizer = optimizer
+        self.scale = scale
+
+    def f(self, x):
+        loss = self.model(x).mean() * self.scale
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+"""
+    own, x = described(source, "Trainer.f").arguments
+    assert own["kind"] == "own"
+    assert {name: given["kind"] for name, given in own["kwargs"].items()} == {
+        "model": "network",
+        "optimizer": "optimizer",
+        "scale": "number",
+    }
+    assert x["kind"] == "tensor"
+
+
+def test_hints_win() -> None:
+    hinted = hints(["x = 1  # torchlint: input q=bf16[8,16,2048,64], steps=100"])
+    wanted = described("def f(q, steps):\n    return q\n", **hinted)
+    assert wanted.arguments[0] == {
+        "name": "q", "kind": "tensor", "dtype": "bfloat16", "shape": [8, 16, 2048, 64], "origin": "hint in line 1",
+    }  # fmt: skip
+    assert wanted.arguments[1]["value"] == 100
+
+
+@pytest.mark.parametrize("text", ["q", "q=", "q=f99[1]", "q=f32[a]", "q=__import__('os')", "q=f32[1", "2=f32[1]"])
+def test_hints_are_parsed_and_never_evaluated(text: str) -> None:
+    with pytest.raises(HintError, match="line 1"):
+        hints([f"# torchlint: input {text}"])
+
+
+def test_widths_that_the_code_names_are_tried() -> None:
+    source = "from torch import nn\n\nlayer = nn.Linear(48, 10)\n\n\ndef f(x):\n    return layer(x)\n"
+    assert 48 in {trial["width"] for trial in described(source).trials}
