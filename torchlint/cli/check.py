@@ -175,6 +175,8 @@ class _Run:
         console.note(f"rules: {len(settings.rules)}")
         console.note(f"cache: {'none' if settings.cache_dir is None else short(settings.cache_dir)}")
         console.note(f"files: {len(linted.files)}, suppressed findings: {linted.suppressed}")
+        for note in linted.notes:
+            console.note(note)
 
     def _excused(self, linted: RunResult) -> RunResult:
         """The findings that neither the baseline nor unchanged lines excuse, with their evidence."""

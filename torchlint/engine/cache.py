@@ -59,8 +59,8 @@ class Cache:
             return None
 
     def put(self, key: str, result: FileResult) -> None:
-        """Keep a result. One with errors is not: they are shown until they are gone."""
-        if self.folder is None or not self._writable or result.errors:
+        """Keep a result. One with errors or notes is not: they are shown until they are gone."""
+        if self.folder is None or not self._writable or result.errors or result.notes:
             return
         path = self._path(self.folder, key)
         try:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from torchlint.engine.cache import Cache
-from torchlint.engine.lint import FileResult, is_of_interest, lint_linked, lint_source, unreadable
+from torchlint.engine.lint import FileResult, is_of_interest, lint_linked, unreadable
+from torchlint.engine.notebooks import lint_document, read_document
 from torchlint.engine.settings import Settings
 from torchlint.source.text import SourceFile, UnreadableError
 
 __all__ = ["Group", "Job", "Linter"]
+
+T = TypeVar("T")
 
 _COLLECTED_AFTER = 400_000  # bytes of source; their trees take about 40 MB
 
@@ -75,7 +79,7 @@ class Linter:
         sources: dict[int, SourceFile] = {}
         results: dict[int, FileResult] = {}
         for number, job in enumerate(jobs):
-            source = self._source(job)
+            source = self._read(job, SourceFile.from_bytes)
             if isinstance(source, FileResult):
                 results[number] = source
             else:
@@ -106,28 +110,27 @@ class Linter:
 
     def _result(self, job: Job, *, parse: bool) -> FileResult | int:
         settings = job.settings
-        source = self._source(job)
+        source = self._read(job, read_document)
         if isinstance(source, FileResult):
             return source
         data = source.data
-        if not is_of_interest(source.text):
+        if isinstance(source, SourceFile) and not is_of_interest(source.text):
             return FileResult()
         cache = self._cache(settings)
         key = cache.key(data, job.name, settings, settings.rules_for(job.path))
         if (known := cache.get(key, job.name)) is not None:
             return known
         if not parse:
-            return len(data)
-        with self._undisturbed(len(data)):
-            result = lint_source(source, settings, job.path)
+            return len(source.text)
+        with self._undisturbed(len(source.text)):
+            result = lint_document(source, settings, job.path)
         cache.put(key, result)
         return result
 
-    def _source(self, job: Job) -> SourceFile | Notebook | FileResult:
-        """A file's text, or what is reported of a file that cannot be read."""
+    def _read(self, job: Job, reader: Callable[[bytes, str], T]) -> T | FileResult:
+        """A file as `reader` reads it, or what is reported of a file that cannot be read."""
         try:
-            data = job.path.read_bytes() if job.data is None else job.data
-            return (Notebook if is_notebook(job.name) else SourceFile).from_bytes(data, job.name)
+            return reader(job.path.read_bytes() if job.data is None else job.data, job.name)
         except OSError as error:
             reason = UnreadableError(f"cannot be read: {error.strerror or error}")
         except UnreadableError as error:

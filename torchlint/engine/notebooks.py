@@ -1,4 +1,4 @@
-"""From one notebook to its findings, which say in which cell they stand."""
+"""From one notebook to its findings, which say in which cell they stand; and what notebooks and files share."""
 
 from __future__ import annotations
 
@@ -9,10 +9,24 @@ from pathlib import Path
 from torchlint.engine.lint import FileResult, is_of_interest, lint_source, unreadable
 from torchlint.engine.settings import Settings
 from torchlint.findings import Edit, Finding, Fix, Related
-from torchlint.source.notebook import Cell, Notebook, View
-from torchlint.source.text import UnreadableError
+from torchlint.source.notebook import Cell, Notebook, View, is_notebook
+from torchlint.source.text import SourceFile, UnreadableError
 
-__all__ = ["lint_cells", "lint_notebook"]
+__all__ = ["Document", "lint_cells", "lint_document", "lint_notebook", "read_document"]
+
+Document = SourceFile | Notebook
+
+
+def read_document(data: bytes, filename: str) -> Document:
+    """The content of a file, which its name tells to be a notebook or not. Raises UnreadableError."""
+    return Notebook.from_bytes(data, filename) if is_notebook(filename) else SourceFile.from_bytes(data, filename)
+
+
+def lint_document(document: Document, settings: Settings, path: Path | None = None) -> FileResult:
+    """Lint a file or a notebook, which findings call by the name it was read with."""
+    if isinstance(document, Notebook):
+        return lint_notebook(document, settings, path)
+    return lint_source(document, settings, path)
 
 
 def lint_notebook(notebook: Notebook, settings: Settings, path: Path | None = None) -> FileResult:

@@ -15,10 +15,12 @@ from typing import Protocol
 from torchlint.engine.job import Group, Job, Linter
 from torchlint.engine.linking import groups
 from torchlint.engine.lint import FileResult
+from torchlint.engine.notebooks import Document, read_document
 from torchlint.engine.settings import Configuration, Settings
 from torchlint.findings import Finding
 from torchlint.source.discovery import Found, discover, is_excluded
-from torchlint.source.text import SourceFile, UnreadableError
+from torchlint.source.notebook import Notebook
+from torchlint.source.text import UnreadableError
 
 __all__ = ["Progress", "RunResult", "SettingsFor", "check", "files"]
 
@@ -40,22 +42,28 @@ class RunResult:
     findings: list[Finding] = field(default_factory=list)  # by file, in the order of the files; then by place
     files: list[str] = field(default_factory=list)  # the names, as in findings, of the files that were linted
     errors: list[str] = field(default_factory=list)  # what went wrong that is no finding, one line each
+    notes: list[str] = field(default_factory=list)  # why there is nothing to find in a file, one line each
     suppressed: int = 0  # findings that directives silenced
     interrupted: bool = False  # by Ctrl-C: the rest is what was found until then
     jobs: dict[str, Job] = field(default_factory=dict, repr=False)  # by name
     outcomes: dict[str, FileResult] = field(default_factory=dict, repr=False)  # by name, in the order of the files
 
     # A run reads each file once for its report; the next run, as of --watch, reads it anew.
-    _lines: dict[str, Sequence[str]] = field(default_factory=dict, repr=False, compare=False)
+    _read: dict[str, Document | None] = field(default_factory=dict, repr=False, compare=False)
 
     def source(self, filename: str, cell: int | None = None) -> Sequence[str]:
-        """The lines, without their ends, of a file by the name that findings carry; none where it cannot be read."""
-        if filename not in self._lines:
+        """The lines, without their ends, of a file or of one cell of a notebook, by the name that findings carry.
+
+        None where it cannot be read.
+        """
+        if filename not in self._read:
             job = self.jobs.get(filename)
-            self._lines[filename] = _lines(
-                Path(filename) if job is None else job.path if job.data is None else job.data, filename
-            )
-        return self._lines[filename]
+            where = Path(filename) if job is None else job.path if job.data is None else job.data
+            self._read[filename] = _read(where, filename)
+        document = self._read[filename]
+        if document is None:
+            return ()
+        return document.lines(cell) if isinstance(document, Notebook) else document.lines
 
     def add(self, job: Job, outcome: FileResult) -> None:
         """Count in what linting a file gave."""
@@ -64,15 +72,15 @@ class RunResult:
         self.files.append(job.name)
         self.findings += outcome.findings
         self.errors += outcome.errors
+        self.notes += outcome.notes
         self.suppressed += outcome.suppressed
 
 
-def _lines(where: Path | bytes, filename: str) -> Sequence[str]:
+def _read(where: Path | bytes, filename: str) -> Document | None:
     try:
-        data = where if isinstance(where, bytes) else where.read_bytes()
-        return SourceFile.from_bytes(data, filename).lines
+        return read_document(where if isinstance(where, bytes) else where.read_bytes(), filename)
     except (OSError, UnreadableError):
-        return ()
+        return None
 
 
 SettingsFor = Settings | Configuration

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from torchlint.engine.errors import UserError
 from torchlint.engine.job import Job
-from torchlint.engine.lint import FileResult, lint_source
+from torchlint.engine.lint import FileResult
+from torchlint.engine.notebooks import Document, lint_document, read_document
 from torchlint.engine.run import Progress, RunResult, SettingsFor, check
-from torchlint.findings import Finding
-from torchlint.fixes.apply import Applied, apply, is_applicable
+from torchlint.findings import Edit, Finding
+from torchlint.fixes.apply import choose, edited, is_applicable
 from torchlint.fixes.diff import unified_diff
 from torchlint.fixes.imports import drop_unused
 from torchlint.fixes.write import write
@@ -27,14 +28,15 @@ _MOST_ROUNDS = 10
 class Change:
     """A file before and after; `result` is what is found in it now."""
 
-    before: SourceFile
-    after: SourceFile
+    before: Document
+    after: Document
     result: FileResult
     fixed: tuple[Finding, ...]
 
     def diff(self) -> Iterator[str]:
         """The lines, with their ends, of the unified diff."""
-        return unified_diff(self.before.written, self.after.written, self.before.path)
+        for (name, before), (_, after) in zip(_texts(self.before), _texts(self.after), strict=True):
+            yield from unified_diff(before, after, name)
 
 
 @dataclass
@@ -87,15 +89,24 @@ def fix(
     return result
 
 
-def read(job: Job) -> SourceFile:
+def _texts(document: Document) -> Iterator[tuple[str, str]]:
+    """What the document and its parts are called, and their texts."""
+    if isinstance(document, SourceFile):
+        yield document.path, document.written
+    else:
+        for cell in document.cells:
+            yield f"{document.path}:cell {cell.number}", cell.source.written
+
+
+def read(job: Job) -> Document:
     """The file of a job as it is now. Raises UserError or UnreadableError."""
     try:
-        return SourceFile.from_bytes(job.path.read_bytes() if job.data is None else job.data, job.name)
+        return read_document(job.path.read_bytes() if job.data is None else job.data, job.name)
     except OSError as error:
         raise UserError(f"{job.name}: cannot be read again: {error.strerror or error}") from error
 
 
-def fix_source(source: SourceFile, job: Job, outcome: FileResult | None = None) -> Change:
+def fix_source(source: Document, job: Job, outcome: FileResult | None = None) -> Change:
     """Repair a file in rounds: what one round uncovers, or had to leave because it met another repair, the next does.
 
     `outcome` is what was found in `source`, where that is known. A repair after which the file would no longer parse,
@@ -103,7 +114,7 @@ def fix_source(source: SourceFile, job: Job, outcome: FileResult | None = None) 
     of torchlint and stand among the errors of the change's result.
     """
     before = source
-    result = lint_source(source, job.settings, job.path) if outcome is None else outcome
+    result = lint_document(source, job.settings, job.path) if outcome is None else outcome
     fixed: list[Finding] = []
     errors: list[str] = []
     broken: set[tuple[str, str]] = set()  # fixes that did harm: (code, fingerprint)
@@ -115,16 +126,18 @@ def fix_source(source: SourceFile, job: Job, outcome: FileResult | None = None) 
         ]
         round_ = _sound_round(source, wanted, broken, errors)
         if round_ is None:
-            if fixed and (cleaned := drop_unused(before, source)) is not source:
-                source = cleaned
-                result = lint_source(source, job.settings, job.path)
+            if fixed and isinstance(before, SourceFile) and isinstance(source, SourceFile):
+                # In a notebook nobody knows what is still to be typed, or stands behind a magic.
+                if (cleaned := drop_unused(before, source)) is not source:
+                    source = cleaned
+                    result = lint_document(source, job.settings, job.path)
             return Change(before, source, _with_errors(result, errors), tuple(fixed))
         source, applied = round_
         fixed += applied
-        result = lint_source(source, job.settings, job.path)
+        result = lint_document(source, job.settings, job.path)
     codes = " and ".join(sorted({finding.code for finding in applied}))
     errors.append(f"{source.path}: internal error: the fixes of {codes} never come to an end; left as it is")
-    result = lint_source(before, job.settings, job.path) if outcome is None else outcome
+    result = lint_document(before, job.settings, job.path) if outcome is None else outcome
     return Change(before, before, _with_errors(result, errors), ())
 
 
@@ -133,19 +146,19 @@ def _with_errors(result: FileResult, errors: list[str]) -> FileResult:
 
 
 def _sound_round(
-    source: SourceFile, wanted: list[Finding], broken: set[tuple[str, str]], errors: list[str]
-) -> tuple[SourceFile, tuple[Finding, ...]] | None:
+    source: Document, wanted: list[Finding], broken: set[tuple[str, str]], errors: list[str]
+) -> tuple[Document, tuple[Finding, ...]] | None:
     """One round whose result parses; none where there is nothing to do."""
-    applied = apply(source, wanted)
-    if not applied.findings:
+    edits, applied = choose(wanted)
+    if not applied:
         return None
-    if (changed := _readable(source, applied)) is not None:
-        return changed, applied.findings
+    if (changed := _readable(source, edits)) is not None:
+        return changed, applied
     # Something is wrong with one of them: take them one by one.
     good: list[Finding] = []
-    for finding in applied.findings:
-        alone = _readable(source, apply(source, [finding]))
-        together = None if alone is None else _readable(source, apply(source, [*good, finding]))
+    for finding in applied:
+        alone = _readable(source, choose([finding])[0])
+        together = None if alone is None else _readable(source, choose([*good, finding])[0])
         if together is not None:
             good.append(finding)
         if alone is None:
@@ -154,17 +167,26 @@ def _sound_round(
             errors.append(f"{place}: internal error: the fix of {finding.code} would not parse; left as it is")
     if not good:
         return None
-    applied = apply(source, good)
-    changed = _readable(source, applied)
+    edits, applied = choose(good)
+    changed = _readable(source, edits)
     assert changed is not None
-    return changed, applied.findings
+    return changed, applied
 
 
-def _readable(source: SourceFile, applied: Applied) -> SourceFile | None:
-    """The file as it would be, where it can be encoded and parsed."""
+def _readable(source: Document, edits: list[Edit]) -> Document | None:
+    """The file as it would be, where it can be encoded and what is changed in it parsed."""
     try:
-        changed = SourceFile.from_bytes(source.encode(applied.written), source.path)
-        parse(changed)
+        changed = edited(source, edits)
+        demand_sound(changed, edits)
     except (UnicodeEncodeError, UnreadableError):
         return None
     return changed
+
+
+def demand_sound(document: Document, edits: Iterable[Edit]) -> None:
+    """Raises UnreadableError where a file, or a cell of a notebook, that was edited does not parse."""
+    if isinstance(document, SourceFile):
+        parse(document)
+    else:
+        for number in {edit.cell for edit in edits}:
+            parse(document.cell(number or 0).code)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from torchlint.engine.errors import UserError
-from torchlint.engine.lint import lint_source
+from torchlint.engine.notebooks import Document, lint_document
 from torchlint.engine.run import Progress, RunResult, SettingsFor, check
 from torchlint.engine.selection import META_RULES
 from torchlint.findings import Edit, Finding
-from torchlint.fixes.apply import apply_edits
-from torchlint.fixes.run import Change, FixResult, read
+from torchlint.fixes.apply import edited
+from torchlint.fixes.run import Change, FixResult, demand_sound, read
 from torchlint.fixes.write import write
 from torchlint.source import directives
 from torchlint.source.directives import Directive
-from torchlint.source.parse import parse
 from torchlint.source.scan import LogicalLine, Scan, scan
 from torchlint.source.text import SourceFile, UnreadableError
 
@@ -43,15 +42,15 @@ def add_suppressions(
         if findings and not found.interrupted:
             try:
                 source = read(job)
-                edits = list(suppression_edits(source, scan(source.text), findings))
-                after = SourceFile.from_bytes(source.encode(apply_edits(source, edits)), name)
-                parse(after)
+                edits = list(_edits(source, findings))
+                after = edited(source, edits)
+                demand_sound(after, edits)
                 if not dry_run:
                     write(job.path, after.data, expected=source.data)
             except (UserError, UnreadableError) as error:
                 left.errors.append(str(error) if isinstance(error, UserError) else f"{name}: {error}")
             else:
-                outcome = lint_source(after, job.settings, job.path)
+                outcome = lint_document(after, job.settings, job.path)
                 remaining = {finding.fingerprint for finding in outcome.findings}
                 silenced = tuple(finding for finding in findings if finding.fingerprint not in remaining)
                 result.changes[name] = Change(source, after, outcome, silenced)
@@ -59,6 +58,17 @@ def add_suppressions(
                     job = replace(job, data=after.data)
         left.add(job, replace(outcome, errors=()))
     return result
+
+
+def _edits(document: Document, findings: Sequence[Finding]) -> Iterator[Edit]:
+    """The edits that silence `findings` in a file, or in the cells of a notebook."""
+    if isinstance(document, SourceFile):
+        yield from suppression_edits(document, scan(document.text), findings)
+        return
+    for cell in document.cells:
+        own = [finding for finding in findings if finding.cell == cell.number]
+        for edit in suppression_edits(cell.code, scan(cell.code.text), own):
+            yield replace(edit, cell=cell.number)
 
 
 def suppression_edits(source: SourceFile, scanned: Scan, findings: Iterable[Finding]) -> Iterator[Edit]:
