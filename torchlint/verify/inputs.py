@@ -44,11 +44,11 @@ _OPTIMIZER = frozenset("step zero_grad param_groups state add_param_group".split
 _SCALER = frozenset("scale unscale_ update".split())
 _TENSORS = frozenset(
     """
-    shape size dim ndim view reshape item tolist numpy mean sum permute transpose dtype device unsqueeze max min argmax
-    argmin pow abs sqrt exp log clamp expand masked_fill flatten T mT numel backward grad requires_grad new_zeros
-    new_ones new_full norm chunk split repeat copy_ add_ mul_ sub_ div_ fill_ zero_ is_cuda gather scatter index_select
-    nonzero any all var std softmax sigmoid tanh relu topk sort cumsum isnan isfinite isinf masked_select stride element_size
-    narrow unbind eq ne lt gt le ge where square bool
+    shape size dim ndim view reshape item tolist numpy mean sum permute transpose dtype device unsqueeze max min
+    argmax argmin pow abs sqrt exp log clamp expand masked_fill flatten T mT numel backward grad requires_grad
+    new_zeros new_ones new_full norm chunk split repeat copy_ add_ mul_ sub_ div_ fill_ zero_ is_cuda gather scatter
+    index_select nonzero any all var std softmax sigmoid tanh relu topk sort cumsum isnan isfinite isinf
+    masked_select stride element_size narrow unbind eq ne lt gt le ge where square bool
     """.split()
 )
 _INTEGERS = re.compile(

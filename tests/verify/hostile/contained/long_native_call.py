@@ -3,7 +3,7 @@ import torch
 
 
 def flagged(x):
-    big = torch.ones(6000, 6000)
+    big = torch.ones(2500, 2500)
     for _ in range(1000):
         x = x + torch.linalg.svd(big)[1].sum()
     return x
