@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.knowledge import names as known
+from torchlint.rules._calls import argument_for
 from torchlint.semantics import sites
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
@@ -227,21 +228,6 @@ def _owner_of_parameters(node: cst.BaseExpression) -> cst.BaseExpression | None:
             return None
         node = node.args[0].value
     return None
-
-
-def argument_for(call: sites.Call, target: FunctionInfo, name: str) -> cst.BaseExpression | None:
-    """The argument that a call passes for a parameter."""
-    by_name = call.argument(None, name)
-    if by_name is not None:
-        return by_name.node
-    parameters = [parameter.name for parameter in target.parameters if not parameter.star]
-    if name not in parameters:
-        return None
-    index = parameters.index(name)
-    if target.method in ("instance", "class") and call.method is not None:
-        index -= 1
-    given = call.argument(index) if index >= 0 else None
-    return given.node if given is not None else None
 
 
 def graph_is_dropped(node: cst.BaseExpression, model: Model) -> bool:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from torchlint.rules._calls import argument_for
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
-from torchlint.rules.memory._evaluation import Modes, argument_for, graph_is_dropped
+from torchlint.rules.memory._evaluation import Modes, graph_is_dropped
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
@@ -33,7 +34,8 @@ class _Run:
     function: FunctionInfo
     module: str | None  # as written there
     value: Value
-    direct: bool = True
+    direct: bool = True  # the call of the module itself
+    forward: bool = True  # of its forward, not of another method
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,10 @@ class EvalWithGrad(Rule):
             written = site.node.func
             if site.method in ("forward", "__call__") and site.receiver_node is not None:
                 written = site.receiver_node
-            if _is_loss(effect.value):
+            if _is_loss(effect.value) or not self._within_reach(effect.context, function, model):
                 continue
-            if not self._within_reach(effect.context, function, model):
-                continue
-            yield _Run(site.node, effect.context, function, dotted(written), effect.value)
+            forward = effect.value is not site.receiver or written is site.receiver_node
+            yield _Run(site.node, effect.context, function, dotted(written), effect.value, forward=forward)
 
     def _within_reach(self, context: Context, function: FunctionInfo, model: Model) -> bool:
         """Whether autograd is on, as far as the file tells, and the code is no part of a forward or a training step."""
@@ -179,12 +180,12 @@ class EvalWithGrad(Rule):
                 related = (("evaluation mode is set here", made),)
                 return self._finding(run, "it is only ever in evaluation mode", related, confidence)
             loop = _step_loop(run.context)
-            if loop is not None and run.direct and _is_module(run.value) and _is_loader(loop):
+            if loop is not None and run.direct and _is_module(run) and _is_loader(loop):
                 assert loop.loop is not None
                 if not run.function.is_generator:
                     related = (("this loop", loop.loop.node),)
                     return self._finding(run, "the loop around it trains nothing", related, Confidence.LIKELY)
-        if dropped and _is_module(run.value):
+        if dropped and _is_module(run):
             confidence = Confidence.LIKELY if _reached(run, model) else Confidence.POSSIBLE
             return self._finding(run, "only the numbers of what it returns are read", (), confidence)
         return None
@@ -192,7 +193,7 @@ class EvalWithGrad(Rule):
     def _finding(
         self, run: _Run, why: str, related: tuple[tuple[str, cst.CSTNode], ...], confidence: Confidence
     ) -> _Finding:
-        if _unknown_decorator(run.function) or _off_in_a_caller(run.function):
+        if _perhaps_decorated(run.function) or _off_in_a_caller(run.function):
             confidence = Confidence.POSSIBLE
         return _Finding(run, why, related, confidence)
 
@@ -337,22 +338,29 @@ def _called_by_name(function: FunctionInfo) -> bool:
     return cls is None or all(base.cls is not None or base.qual in ("object", "abc.ABC") for base in cls.bases)
 
 
-def _is_module(value: Value) -> bool:
+def _is_module(run: _Run) -> bool:
     """Whether what is called is a module: it is known to be one, or it was moved to a device."""
-    return value.kind is Kind.MODULE or value.device == DEVICE
+    return run.forward and (run.value.kind is Kind.MODULE or run.value.device == DEVICE)
 
 
 def _reached(run: _Run, model: Model) -> bool:
-    """Whether the file itself runs the code with autograd on: in a loop over steps, at its top, or by a caller."""
-    return run.function is model.root or _step_loop(run.context) is not None or bool(run.function.callers)
+    """Whether the file itself runs the code again and again: in a loop over steps, or by a caller that is no set-up."""
+    return _step_loop(run.context) is not None or any(
+        model.function_of(caller.context).role is not Role.SETUP for caller in run.function.callers
+    )
 
 
-def _unknown_decorator(function: FunctionInfo) -> bool:
+def _is_decorated(function: FunctionInfo) -> bool:
+    """Whether a decorator that is not known is on the function, or on one that calls it: it may turn autograd off."""
     for _, decorator in function.decorators:
         name = decorator.qual
         if name is None or not (name in _BUILTIN_DECORATORS or name.startswith(_PLAIN_DECORATORS)):
             return True
-    return False
+    owners = (caller.context.owner for caller in function.callers)
+    return any(owner is not None and _perhaps_decorated(owner) for owner in owners)
+
+
+_perhaps_decorated = contexts.remembered(_is_decorated, False)
 
 
 def _off_in_a_caller(function: FunctionInfo) -> bool:

@@ -1,0 +1,302 @@
+"""Benchmarks: what an interval times again and again, and what ran before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import libcst as cst
+
+from torchlint.rules._calls import argument_for
+from torchlint.rules.measurement._intervals import happenings
+from torchlint.semantics import contexts, sites
+from torchlint.semantics.contexts import Context, Iterates
+from torchlint.semantics.functions import EffectKind, FunctionInfo
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import within
+from torchlint.semantics.values import DEVICE, Kind
+
+_DEEPEST: Final = 3  # how many calls deep or up a warm-up is looked for
+# Calls that take a function and do not run it.
+_KEEPS: Final = frozenset(
+    """isinstance len type id getattr hasattr callable print repr str torch.compile torch.jit.script
+    functools.partial""".split()
+)
+_MOVES: Final = frozenset("to cuda half float bfloat16 clone size keys values items".split())
+_SET_UP: Final = ("__init__", "__post_init__", "setup", "__enter__")
+_BOOKKEEPING: Final = frozenset("append extend add print range len min max sum round write info debug".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two readings of a clock or of events in one function, as positions among the calls of that function."""
+
+    function: FunctionInfo
+    calls: list[sites.Call]  # all of the function, in the order of evaluation
+    first: int  # the call that begins the interval
+    last: int  # the call that ends it
+
+    @property
+    def begin(self) -> Context:
+        return self.calls[self.first].context
+
+    @property
+    def end(self) -> Context:
+        return self.calls[self.last].context
+
+    @property
+    def inside(self) -> list[sites.Call]:
+        return self.calls[self.first + 1 : self.last]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Work that an interval times, and the loop that repeats it; no loop where it runs once."""
+
+    node: cst.BaseExpression  # the function or module that is called, or the operation
+    name: str | None  # of the function or module, as written
+    loop: Context | None
+
+
+def own_calls(function: FunctionInfo, model: Model) -> list[sites.Call]:
+    """The calls in the body of a function, in the order of evaluation."""
+    return [call for call in model.sites.calls if model.function_of(call.context) is function]
+
+
+def clock_interval(site: sites.Binary, function: FunctionInfo, model: Model) -> Interval | None:
+    """The interval that `end - start` measures, in a function that takes both readings, itself or by a helper."""
+    if site.operator != "-" or site.left.kind is not Kind.CLOCK or site.right.kind is not Kind.CLOCK:
+        return None
+    calls = own_calls(function, model)
+    starts = [index for index, call in enumerate(calls) if _reads(call, site.right.origins)]
+    for first in starts:
+        last = next((i for i in range(first + 1, len(calls)) if _reads(calls[i], site.left.origins)), None)
+        if last is not None:
+            return Interval(function, calls, first, last)
+    return None
+
+
+def _reads(call: sites.Call, readings: tuple[cst.CSTNode, ...]) -> bool:
+    if call.node in readings:
+        return True
+    return call.target is not None and any(
+        happening.effect.kind is EffectKind.CLOCK and happening.effect.node in readings
+        for happening in happenings(call.target)
+    )
+
+
+def event_interval(site: sites.Call, model: Model) -> Interval | None:
+    """The interval between the two events of `begin.elapsed_time(end)`."""
+    function = model.function_of(site.context)
+    calls = own_calls(function, model)
+    records = [index for index, call in enumerate(calls) if call.method == "record" and call.node is not site.node]
+    if len(records) < 2:
+        return None
+    argument = site.argument(0)
+    begin = _recorded(records, calls, site.receiver_node)
+    end = _recorded(records, calls, argument.node if argument is not None else None)
+    first, last = begin if begin is not None else records[0], end if end is not None else records[-1]
+    return Interval(function, calls, first, last) if first < last else None
+
+
+def _recorded(records: list[int], calls: list[sites.Call], event: cst.BaseExpression | None) -> int | None:
+    wanted = dotted(event) if event is not None else None
+    for index in records:
+        node = calls[index].receiver_node
+        if wanted is not None and node is not None and dotted(node) == wanted:
+            return index
+    return None
+
+
+def repeated(interval: Interval, model: Model) -> Repeated | None:
+    """The first work in the interval, where it is the same in each round of a loop, or runs once."""
+    for call in interval.inside:
+        name = dotted(call.node.func)
+        if name is not None and _works(call, interval):
+            loop = next(iter(call.context.enclosing_loops()), None)
+            if loop is None:
+                sampled = sampled_by_callers(interval.function)
+                return Repeated(call.node.func, name, None) if sampled or _runs_module(call, interval) else None
+            operands = [argument.node for argument in call.arguments]
+            return Repeated(call.node.func, name, loop) if _same_work(operands, loop, model) else None
+    for node, context in _operations(interval):
+        loop = next(iter(context.enclosing_loops()), None)
+        if loop is not None and _same_work([node], loop, model):
+            return Repeated(node, None, loop)
+    return None
+
+
+def sampled_by_callers(function: FunctionInfo) -> bool:
+    """Whether the file takes several samples of what the function times, in a loop."""
+    return any(caller.context.enclosing_loops() for caller in function.callers)
+
+
+def _runs_module(call: sites.Call, interval: Interval) -> bool:
+    effects = interval.function.effects
+    return any(effect.node is call.node and effect.kind is EffectKind.FORWARD for effect in effects)
+
+
+def _operations(interval: Interval) -> Iterator[tuple[cst.BaseExpression, Context]]:
+    """The operators in the interval that put work on the device."""
+    effects = interval.function.effects
+    bounds = [interval.calls[index].node for index in (interval.first, interval.last)]
+    first, last = (next((i for i, e in enumerate(effects) if e.node is node), 0) for node in bounds)
+    for effect in effects[first:last]:
+        if effect.kind is EffectKind.LAUNCH and isinstance(effect.node, cst.BinaryOperation):
+            yield effect.node, effect.context
+
+
+def _works(call: sites.Call, interval: Interval) -> bool:
+    """Whether a call may be the work that is timed, not what keeps the books of it."""
+    if call.callee in _KEEPS or call.callee == "torch.cuda.synchronize" or (call.method or call.callee) in _BOOKKEEPING:
+        return False
+    effects = [effect for effect in interval.function.effects if effect.node is call.node]
+    if any(effect.kind in (EffectKind.WAIT, EffectKind.CLOCK, EffectKind.RECORD) for effect in effects):
+        return False
+    if call.target is not None:
+        kinds = {happening.effect.kind for happening in happenings(call.target)}
+        return not kinds or bool(kinds - {EffectKind.WAIT, EffectKind.CLOCK})
+    if any(effect.kind in (EffectKind.FORWARD, EffectKind.LAUNCH) for effect in effects):
+        return True
+    return call.method is None and call.function.kind is Kind.UNKNOWN
+
+
+def _same_work(operands: list[cst.BaseExpression], loop: Context, model: Model) -> bool:
+    """Whether each round of a counting loop works on the same operands, and trains nothing."""
+    facts = loop.loop
+    assert facts is not None
+    if isinstance(facts.node, cst.For) and not _counts(facts.node):
+        return False
+    trains = any(kind is EffectKind.OPTIMIZER_STEP for kind, _ in facts.body_effects)
+    if trains or contexts.iterates(loop) is Iterates.EPOCHS:
+        return False
+    changing = {
+        assign.name.split(".", 1)[0]
+        for assign in model.sites.assigns
+        if assign.name is not None and assign.context.inside(loop)
+    }
+    return not any(_changes(node, changing) for operand in operands for node in within([operand]))
+
+
+def _changes(node: cst.CSTNode, changing: set[str]) -> bool:
+    """Whether a part of an operand may be another thing in each round: a name bound anew, or what a call gives."""
+    if isinstance(node, cst.Call):
+        return not (isinstance(node.func, cst.Attribute) and node.func.attr.value in _MOVES)
+    return isinstance(node, cst.Name) and node.value in changing
+
+
+def _counts(loop: cst.For) -> bool:
+    """Whether a loop counts rounds: it goes over `range(...)`, in wrappers or not."""
+    node = loop.iter
+    while isinstance(node, cst.Call):
+        name = dotted(node.func) or ""
+        if name.rsplit(".", 1)[-1] in ("range", "trange", "repeat"):
+            return True
+        if not node.args:
+            return False
+        node = node.args[0].value
+    return False
+
+
+def runs_on_device(interval: Interval, model: Model) -> bool:
+    """Whether the work is the device's: it shows, or the interval waits for a device."""
+    if model.accelerated:
+        return True
+    nodes = {call.node for call in interval.calls[interval.first : interval.last + 1]}
+    return any(
+        happening.effect.kind is EffectKind.WAIT
+        or (
+            happening.effect.node in nodes
+            and happening.effect.value is not None
+            and happening.effect.value.device & DEVICE
+        )
+        for happening in happenings(interval.function)
+    )
+
+
+def was_warm(interval: Interval, name: str, model: Model) -> bool:
+    """Whether what is timed has run before the interval, or may have: here, in a set-up, or in every caller."""
+    return _warm(interval.function, interval.calls[: interval.first], name, model, _DEEPEST)
+
+
+def _warm(function: FunctionInfo, before: list[sites.Call], name: str, model: Model, depth: int) -> bool:
+    if any(_runs(call, name, model, _DEEPEST) for call in before) or _speaks_of_warming(function):
+        return True
+    head = name.split(".", 1)[0]
+    if head == "self" and function.cls is not None:
+        set_up = [method for method in function.cls.methods.values() if method.name in _SET_UP]
+        if any(_runs(call, name, model, 1) for method in set_up for call in own_calls(method, model)):
+            return True
+    passed = any(parameter.name == head for parameter in function.parameters)
+    if function is not model.root and not passed and head != "self":
+        return any(_runs(call, name, model, 1) for call in own_calls(model.root, model))
+    # A call whose result nobody takes is a warm-up itself, not a measurement.
+    measuring = [caller for caller in function.callers if not _is_discarded(caller.node, model)]
+    return bool(measuring and depth) and all(
+        _warm_at(caller.node, caller.context, function, name, model, depth - 1) for caller in measuring
+    )
+
+
+def _is_discarded(node: cst.CSTNode, model: Model) -> bool:
+    site = model.call(node)
+    return site is not None and isinstance(site.statement, cst.Expr) and site.statement.value is node
+
+
+def _warm_at(
+    node: cst.CSTNode, context: Context, callee: FunctionInfo, name: str, model: Model, depth: int
+) -> bool:
+    """Whether the work is warm where a caller calls the function that times it."""
+    owner = model.function_of(context)
+    calls = own_calls(owner, model)
+    index = next((i for i, call in enumerate(calls) if call.node is node), None)
+    if index is None:
+        return True
+    site = calls[index]
+    if any(call.target is callee and _is_discarded(call.node, model) for call in calls[:index]):
+        return True
+    head, _, rest = name.partition(".")
+    if head == "self":
+        base = dotted(site.receiver_node) if site.receiver_node is not None else None
+    else:
+        given = argument_for(site, callee, head)
+        base = dotted(given) if given is not None else None
+    if base is None:
+        return False
+    return _warm(owner, calls[:index], f"{base}.{rest}".rstrip("."), model, depth)
+
+
+def _runs(call: sites.Call, name: str, model: Model, depth: int) -> bool:
+    """Whether a call runs the function or module of that name, or may."""
+    written = dotted(call.node.func)
+    if written == name or written == f"{name}.forward":
+        return True
+    if call.target is not None and depth:
+        for inner in _handed_on(call, name):
+            if any(_runs(other, inner, model, depth - 1) for other in own_calls(call.target, model)):
+                return True
+        return False
+    if call.callee in _KEEPS or (call.callee or "").startswith(("torch.nn.", "torch.cuda.")):
+        return False
+    return any(dotted(argument.node) == name for argument in call.arguments)
+
+
+def _handed_on(call: sites.Call, name: str) -> Iterator[str]:
+    """What the function of this file that is called knows the name by: a parameter, or an attribute of itself."""
+    assert call.target is not None
+    head, _, rest = name.partition(".")
+    if call.receiver_node is not None and dotted(call.receiver_node) == head and rest:
+        yield f"self.{rest}"
+    for parameter in call.target.parameters:
+        given = argument_for(call, call.target, parameter.name)
+        if given is not None and dotted(given) == name:
+            yield parameter.name
+    if call.target.parent is not None:
+        yield name  # a closure sees it by the same name
+
+
+def _speaks_of_warming(function: FunctionInfo) -> bool:
+    """Whether the function itself names a warm-up, by a helper or a context that is not in the file."""
+    body = function.node.body
+    roots = list(body) if isinstance(body, (list, tuple)) else [body]
+    return any(isinstance(node, cst.Name) and "warm" in node.value.lower() for node in within(roots))
