@@ -59,6 +59,10 @@ class _Writer:
             case "replace":
                 self._keep_comments(start, end, edit.content)
                 return self.source.edit(start, end, edit.content)
+            case "unwrap":
+                start, end = self._with_parentheses(edit.node, start, end)
+                self._keep_comments(start, end, edit.content)
+                return self.source.edit(start, end, edit.content)
             case "before":
                 return self.source.edit(start, start, edit.content)
             case "after":
@@ -71,6 +75,16 @@ class _Writer:
                 return self._delete(start, end)
             case _:
                 raise ValueError(f"no place is called {edit.where!r}")
+
+    def _with_parentheses(self, node: cst.CSTNode, start: int, end: int) -> tuple[int, int]:
+        """The span of a node with its own parentheses, unless a word stands right before or behind them."""
+        for _ in getattr(node, "lpar", ()):
+            before = re.search(r"(?<!\w)\(\s*\Z", self.text[:start])
+            behind = re.compile(r"\s*\)(?!\w)").match(self.text, end)
+            if before is None or behind is None:
+                break
+            start, end = before.start(), behind.end()
+        return start, end
 
     def _keep_comments(self, start: int, end: int, content: str) -> None:
         for first, last in self.scan.comment_spans:

@@ -44,6 +44,16 @@ _RANDOM: Final = frozenset(
     """rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal poisson dropout
     gumbel_softmax rrelu""".split()
 )
+_WRITING: Final = (
+    cst.AsName,
+    cst.AssignTarget,
+    cst.AnnAssign,
+    cst.AugAssign,
+    cst.For,
+    cst.CompFor,
+    cst.NamedExpr,
+    cst.Del,
+)
 _PURE_CALLS: Final = frozenset("len int float bool abs min max range tuple list".split())
 
 
@@ -158,7 +168,8 @@ def _module_names(module: cst.Module) -> tuple[dict[str, str], frozenset[str]]:
                 name = origin if prefix else origin.partition(".")[0]
                 origin = name
             imported[identifier(name)] = f"{prefix}.{origin}" if prefix else origin
-    return imported, frozenset(bound for node in below(module) for bound in _bound_by(node))
+    top = {node for statement in _imports(module.body) for node in below(statement)}
+    return imported, frozenset(bound for node in below(module) if node not in top for bound in _bound_by(node))
 
 
 def _imports(body: object) -> Iterator[cst.Import | cst.ImportFrom]:
@@ -170,12 +181,15 @@ def _imports(body: object) -> Iterator[cst.Import | cst.ImportFrom]:
 
 
 def _bound_by(node: cst.CSTNode) -> Iterator[str]:
-    """The plain names that a node binds; not what imports do."""
+    """The plain names that a node binds."""
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         yield node.name.value
     elif isinstance(node, cst.Param):
         yield node.name.value
-    elif isinstance(node, (cst.AsName, cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)):
+    elif isinstance(node, cst.ImportAlias):
+        if node.asname is None:
+            yield (dotted(node.name) or "").partition(".")[0]
+    elif isinstance(node, _WRITING):
         for target in _targets(node):
             if isinstance(target, cst.Name):
                 yield identifier(target.value)
@@ -186,10 +200,10 @@ def _bound_by(node: cst.CSTNode) -> Iterator[str]:
 def _targets(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     """The expressions that a node writes to."""
     todo: list[cst.BaseExpression] = []
-    if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)):
-        todo.append(node.target)
-    elif isinstance(node, cst.AsName):
+    if isinstance(node, cst.AsName):
         todo.append(node.name)
+    elif isinstance(node, _WRITING):
+        todo.append(node.target)
     while todo:
         target = todo.pop()
         if isinstance(target, (cst.Tuple, cst.List)):
@@ -207,12 +221,13 @@ class Rewrite:
     The parts may stand in earlier statements; statements that nothing needs any more are deleted.
     """
 
-    def __init__(self, model: Model, node: cst.BaseExpression) -> None:
+    def __init__(self, model: Model, node: cst.BaseExpression | cst.Arg) -> None:
         self.model = model
         self.node = node
         self.statement = _statement(model, node)
         self._inside = set(below(node))
         self._kept: set[cst.CSTNode] = set()
+        self._absorbed: set[cst.CSTNode] = set()
 
     def part(self, expression: cst.BaseExpression, *, tightly: bool = False) -> str:
         """The text of a part, for the new expression. Raises Unfit where it would mean something else there."""
@@ -221,11 +236,23 @@ class Rewrite:
         self._kept.update(below(expression))
         return tight(expression) if tightly else code(expression)
 
+    def absorb(self, node: cst.CSTNode) -> None:
+        """Let the new expression do what a node did: it need not stay for its effects."""
+        self._absorbed.add(node)
+
     def fix(
-        self, message: str, content: str, imports: tuple[str, ...] = (), applicability: Applicability = Applicability.UNSAFE
+        self,
+        message: str,
+        content: str,
+        imports: tuple[str, ...] = (),
+        applicability: Applicability = Applicability.UNSAFE,
+        dropped: tuple[cst.CSTNode, ...] = (),
     ) -> NodeFix:
-        """The repair: the expression becomes `content`."""
-        edits = [NodeEdit(self.node, content)]
+        """The repair: the expression becomes `content`, and the statements in `dropped` go."""
+        edits = [NodeEdit(self.node, content, "unwrap")]
+        for statement in dropped:
+            self._inside.update(below(statement))
+            edits.append(NodeEdit(statement, "", "delete"))
         edits += [NodeEdit(statement, "", "delete") for statement in self._left_over()]
         return NodeFix(applicability, message, tuple(edits), imports)
 
@@ -250,30 +277,27 @@ class Rewrite:
         function = _function(model, self.node)
         if function is None:
             return []
-        todo = [node for node in gone if isinstance(node, cst.Name)]
+        todo = sorted({node.value for node in gone if isinstance(node, cst.Name)})
         while todo:
             name = todo.pop()
-            for origin in model.value(name).origins:
-                around = model.parent(origin)
+            for statement in _assignments(function, name):
                 if (
-                    isinstance(around, cst.Assign)
-                    and around not in dead
-                    and len(around.targets) == 1
-                    and isinstance(around.targets[0].target, cst.Name)
-                    and around.targets[0].target.value == name.value
-                    and _function(model, around) is function
-                    and not self._is_read(function, name.value, origin, gone)
-                    and all(is_pure(model, node) for node in below(origin) if node not in self._kept)
+                    statement not in dead
+                    and statement not in gone
+                    and _function(model, statement) is function
+                    and not self._is_read(function, name, statement.value, gone)
+                    and all(is_pure(model, node) for node in set(below(statement.value)) - self._kept - self._absorbed)
                 ):
-                    dead.append(around)
-                    new = set(below(around)) - self._kept
+                    dead.append(statement)
+                    new = set(below(statement)) - self._kept
                     gone |= new
-                    todo += [node for node in new if isinstance(node, cst.Name)]
+                    todo += sorted({node.value for node in new if isinstance(node, cst.Name)})
         return dead
 
-    def _is_read(self, function: cst.CSTNode, name: str, origin: cst.CSTNode, gone: set[cst.CSTNode]) -> bool:
-        """Whether anything that stays may read by that name what the origin made."""
-        if any(use not in gone for use in self.model.uses.get(origin, ())):
+    def _is_read(self, function: cst.CSTNode, name: str, value: cst.CSTNode, gone: set[cst.CSTNode]) -> bool:
+        """Whether anything that stays may read by that name what was assigned to it."""
+        made = self.model.value(value).origins
+        if value in made and any(use not in gone for use in self.model.uses.get(value, ())):
             return True
         for node in below(function):
             if isinstance(node, cst.Name) and node.value == name and node not in gone:
@@ -282,10 +306,26 @@ class Rewrite:
                     continue
                 if isinstance(around, cst.Attribute) and around.attr is node:
                     continue
-                origins = self.model.value(node).origins
-                if not origins or origin in origins:
+                read = self.model.value(node).origins
+                if not read or value not in made or value in read:
                     return True
         return False
+
+
+def _assignments(function: cst.CSTNode, name: str) -> Iterator[cst.Assign]:
+    """The statements `name = ...`; none where the name is bound in other ways, or belongs to another scope."""
+    found: list[cst.Assign] = []
+    bound = 0
+    for node in below(function):
+        if isinstance(node, (cst.AugAssign, cst.Del)) and getattr(node.target, "value", None) == name:
+            return
+        bound += sum(1 for other in _bound_by(node) if other == name)
+        if isinstance(node, cst.Assign) and len(node.targets) == 1:
+            target = node.targets[0].target
+            if isinstance(target, cst.Name) and target.value == name:
+                found.append(node)
+    if bound == len(found):
+        yield from found
 
 
 def is_pure(model: Model, node: cst.CSTNode) -> bool:

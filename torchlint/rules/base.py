@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from torchlint.semantics import sites
     from torchlint.semantics.model import Model
 
-__all__ = ["Applicability", "Confidence", "FixAvailability", "Impact", "NodeEdit", "NodeFix", "Report", "Rule", "RuleSet"]
+__all__ = [
+    "Applicability",
+    "Confidence",
+    "FixAvailability",
+    "Impact",
+    "NodeEdit",
+    "NodeFix",
+    "Report",
+    "Rule",
+    "RuleSet",
+]
 
 
 class RuleSet(enum.Enum):
@@ -44,7 +54,8 @@ class NodeEdit:
 
     The text of `node` is replaced by `content`. With `where` "before" or "after" the content is inserted at the
     node's edge instead; with "line-before" or "line-after" it becomes lines of their own beside the statement `node`,
-    indented as the statement is; with "delete" a statement goes, with its line when nothing else stands on it.
+    indented as the statement is; with "unwrap" the node's own parentheses are replaced as well; with "delete" a
+    statement goes, with its line when nothing else stands on it.
     """
 
     node: cst.CSTNode

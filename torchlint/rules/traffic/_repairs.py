@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import libcst as cst
 
-from torchlint.rules._patterns import Operation, alike, is_number, made_by, operation, same
-from torchlint.rules._repairs import Rewrite, Unfit, repair, spell
+from torchlint.rules._patterns import Operation, alike, consumers, is_number, made_by, operation, same
+from torchlint.rules._repairs import Rewrite, Unfit, code, repair, spell, tight
 from torchlint.rules.base import NodeFix
+from torchlint.semantics import sites
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.values import Kind
 
 _FUNCTIONAL: Final = "torch.nn.functional"
+# Where a written-out activation must agree with the function that is to take its place.
+_POINTS: Final = (-3.1, -1.2, -0.4, 0.3, 1.7, 2.9)
+_TOLERANCE: Final = 1e-5
+_DEEPEST: Final = 24
 
 
 def _made(model: Model, expression: cst.BaseExpression, *names: str) -> Operation:
@@ -97,3 +106,498 @@ def _unshifted(model: Model, scores: cst.BaseExpression, dim: cst.BaseExpression
             return scores
         peak = found.operands[0]
     return scores
+
+
+@repair
+def log_softmax(model: Model, site: sites.Call) -> NodeFix:
+    """`log_softmax(x, dim=d)` for `log(softmax(x, d))`; `cross_entropy(x, t)` where `nll_loss` takes that."""
+    log = operation(model, site.node)
+    softmax = _made(model, log.operands[0], "softmax") if log is not None and not log.in_place else None
+    if softmax is None or softmax.call is None or softmax.call.function.kind is Kind.MODULE:
+        raise Unfit
+    dim = _dim(softmax)
+    if dim is None or softmax.argument(2, "dtype") is not None:
+        raise Unfit
+    loss = _argument_of(model, site.node, f"{_FUNCTIONAL}.nll_loss")
+    if loss is not None and model.value(dim).const == 1:
+        rewrite = Rewrite(model, loss)
+        name, imports = spell(model, f"{_FUNCTIONAL}.cross_entropy")
+        rest = "".join(f", {_argument(argument)}" for argument in loss.args[1:])
+        for argument in loss.args[1:]:
+            rewrite.part(argument.value)
+        return rewrite.fix("Call `cross_entropy`", f"{name}({rewrite.part(softmax.operands[0])}{rest})", imports)
+    rewrite = Rewrite(model, site.node)
+    name, imports = spell(model, f"{_FUNCTIONAL}.log_softmax")
+    written = f"{name}({rewrite.part(softmax.operands[0])}, dim={rewrite.part(dim)})"
+    return rewrite.fix("Call `log_softmax`", written, imports)
+
+
+def _argument_of(model: Model, node: cst.CSTNode, callee: str) -> cst.Call | None:
+    """The call of that function whose first argument a node is."""
+    argument = model.parent(node)
+    call = model.parent(argument) if isinstance(argument, cst.Arg) else None
+    if not isinstance(call, cst.Call) or call.args[0] is not argument or argument.keyword is not None or argument.star:
+        return None
+    site = model.call(call)
+    return call if site is not None and site.callee == callee and not site.opaque_arguments else None
+
+
+def _argument(argument: cst.Arg) -> str:
+    return code(argument.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip()
+
+
+@repair
+def with_logits(model: Model, site: sites.Call) -> NodeFix:
+    """`binary_cross_entropy_with_logits(x, t)` for `binary_cross_entropy(sigmoid(x), t)`."""
+    if site.callee != f"{_FUNCTIONAL}.binary_cross_entropy" or site.opaque_arguments or not site.arguments:
+        raise Unfit
+    if site.arguments[0].name is not None:
+        raise Unfit
+    sigmoid = _made(model, site.arguments[0].node, "sigmoid")
+    if model.function_of(site.context) is not (model.function_of(sigmoid.call.context) if sigmoid.call else None):
+        raise Unfit
+    rewrite = Rewrite(model, site.node)
+    name, imports = spell(model, f"{_FUNCTIONAL}.binary_cross_entropy_with_logits")
+    rest = "".join(f", {_argument(argument)}" for argument in site.node.args[1:])
+    for argument in site.node.args[1:]:
+        rewrite.part(argument.value)
+    return rewrite.fix("Give it the logits", f"{name}({rewrite.part(sigmoid.operands[0])}{rest})", imports)
+
+
+# Activations
+
+
+@repair
+def activation(model: Model, node: cst.CSTNode, function: str) -> NodeFix:
+    """`gelu(x)` and the like, where the arithmetic is shown to agree with the function at some points."""
+    name, _, options = function.partition("(")
+    if not isinstance(node, cst.BaseExpression):
+        raise Unfit
+    x = next((leaf for leaf in _leaves(model, node) if _agrees(model, node, leaf, _ACTIVATIONS[function])), None)
+    if x is None:
+        raise Unfit
+    rewrite = Rewrite(model, node)
+    spelled, imports = spell(model, f"{_FUNCTIONAL}.{name}")
+    further = f", {options}" if options else ")"
+    return rewrite.fix(f"Call `{name}`", f"{spelled}({rewrite.part(x)}{further}", imports)
+
+
+def _leaves(model: Model, node: cst.BaseExpression, depth: int = 0) -> Iterator[cst.BaseExpression]:
+    """The tensors that an expression is computed from."""
+    origins = made_by(model, node)
+    made = operation(model, origins[0]) if len(origins) == 1 else None
+    for operand in made.operands if made is not None and depth < _DEEPEST else ():
+        if not is_number(model, operand):
+            yield operand
+            if operand is not node:
+                yield from _leaves(model, operand, depth + 1)
+
+
+def _agrees(
+    model: Model, node: cst.BaseExpression, x: cst.BaseExpression, function: Callable[[float], float]
+) -> bool:
+    """Whether an expression gives what the function gives for `x`."""
+    try:
+        return all(
+            abs(_evaluate(model, node, x, point) - function(point)) <= _TOLERANCE * (1 + abs(point))
+            for point in _POINTS
+        )
+    except (Unfit, ArithmeticError, ValueError):
+        return False
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+_ACTIVATIONS: Final[dict[str, Callable[[float], float]]] = {
+    "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))),
+    'gelu(approximate="tanh")': lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    "silu": lambda x: x * _sigmoid(x),
+    "mish": lambda x: x * math.tanh(math.log1p(math.exp(x))),
+    "softplus": lambda x: math.log1p(math.exp(x)),
+}
+_ONE: Final[dict[str, Callable[[float], float]]] = {
+    "neg": lambda a: -a,
+    "tanh": math.tanh,
+    "erf": math.erf,
+    "exp": math.exp,
+    "sigmoid": _sigmoid,
+    "sqrt": math.sqrt,
+    "square": lambda a: a * a,
+    "log": math.log,
+    "log1p": math.log1p,
+    "softplus": lambda a: math.log1p(math.exp(a)),
+    "reciprocal": lambda a: 1 / a,
+}
+_TWO: Final[dict[str, Callable[[float, float], float]]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: float(a**b),
+}
+
+
+def _evaluate(model: Model, expression: cst.BaseExpression, x: cst.BaseExpression, at: float, depth: int = 0) -> float:
+    """The number that arithmetic gives where `x` is `at`. Raises Unfit for anything that is not arithmetic of x."""
+    value = model.value(expression)
+    if isinstance(value.const, (int, float)):
+        return value.const
+    if value.is_tensor or value.kind is Kind.UNKNOWN:
+        if depth and _is(model, expression, x):
+            return at
+    elif (number := _constant(model, expression)) is not None:
+        return number
+    origins = made_by(model, expression)
+    made = operation(model, origins[0]) if len(origins) == 1 else None
+    if made is None or depth > _DEEPEST or isinstance(made.node, cst.AugAssign):
+        raise Unfit
+    if made.call is not None and any(argument.name is not None for argument in made.call.arguments):
+        raise Unfit
+    operands = [_evaluate(model, operand, x, at, depth + 1) for operand in made.operands]
+    if len(operands) == 1 and made.name in _ONE:
+        return _ONE[made.name](*operands)
+    if len(operands) == 2 and made.name in _TWO:
+        return _TWO[made.name](*operands)
+    raise Unfit
+
+
+def _is(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
+    """Whether two expressions are one value, and not a cast of it."""
+    mine, its = model.value(one), model.value(other)
+    if mine.origins == its.origins and mine.ident == its.ident and (mine.origins or mine.ident is not None):
+        return True
+    return alike(model, one, other)
+
+
+def _constant(model: Model, expression: cst.BaseExpression) -> float | None:
+    """A number that is written as arithmetic of numbers: `math.sqrt(2 / math.pi)`."""
+    value = model.value(expression)
+    if isinstance(value.const, (int, float)):
+        return value.const
+    if value.qual == "math.pi" or model.resolve(expression) == "math.pi" or dotted(expression) == "math.pi":
+        return math.pi
+    origins = made_by(model, expression)
+    node = origins[0] if len(origins) == 1 else expression
+    if isinstance(node, cst.Call):
+        site = model.call(node)
+        if site is not None and site.callee == "math.sqrt" and len(site.arguments) == 1:
+            inner = _constant(model, site.arguments[0].node)
+            return math.sqrt(inner) if inner is not None and inner >= 0 else None
+        return None
+    made = operation(model, node)
+    if made is None or made.name not in (*_TWO, "neg"):
+        return None
+    numbers = [_constant(model, operand) for operand in made.operands if operand is not expression]
+    if len(numbers) == 1 and numbers[0] is not None and made.name == "neg":
+        return -numbers[0]
+    if len(numbers) == 2 and numbers[0] is not None and numbers[1] is not None and made.name in _TWO:
+        return _TWO[made.name](numbers[0], numbers[1])
+    return None
+
+
+# Norms
+
+
+@repair
+def norm(model: Model, node: cst.CSTNode, function: str, value: cst.BaseExpression, root: Operation) -> NodeFix:
+    """`rms_norm(x, x.shape[-1:], eps=eps)` for `x * rsqrt(mean(x ** 2) + eps)`, `layer_norm` likewise."""
+    if not isinstance(node, cst.BaseExpression):
+        raise Unfit
+    spread = _made(model, root.operands[0], "add", "mean", "var")
+    epsilon: cst.BaseExpression | None = None
+    if spread.name == "add":
+        sides = spread.operands[:2]
+        epsilon = next((side for side in sides if is_number(model, side)), None)
+        other = next((side for side in sides if side is not epsilon), None)
+        if epsilon is None or other is None:
+            raise Unfit
+        spread = _made(model, other, "mean", "var")
+    x = value
+    if function == "layer_norm":
+        centred = _made(model, value, "sub")
+        mean = _made(model, centred.operands[1], "mean")
+        x = centred.operands[0]
+        if not (_is_last(model, mean) and _is(model, mean.operands[0], x)):
+            raise Unfit
+    if not _is_last(model, spread):
+        raise Unfit
+    if spread.name == "var":
+        if not _is(model, spread.operands[0], x):
+            raise Unfit
+    else:
+        power = _made(model, spread.operands[0], "square", "pow", "mul")
+        if not _is(model, power.operands[0], value):
+            raise Unfit
+        if power.name == "mul" and not _is(model, power.operands[1], value):
+            raise Unfit
+        if power.name == "pow" and not is_number(model, power.operands[1], 2):
+            raise Unfit
+    if dotted(x) is None:
+        raise Unfit
+    rewrite = Rewrite(model, node)
+    spelled, imports = spell(model, f"{_FUNCTIONAL}.{function}")
+    written, eps = rewrite.part(x), rewrite.part(epsilon) if epsilon is not None else "0.0"
+    return rewrite.fix(f"Call `{function}`", f"{spelled}({written}, {written}.shape[-1:], eps={eps})", imports)
+
+
+def _is_last(model: Model, made: Operation) -> bool:
+    """Whether a mean or variance is taken over the last dimension alone, which it keeps."""
+    dim = _dim(made)
+    if made.argument(99, "dtype") is not None:
+        return False
+    if dim is None or not (model.value(dim).const == -1 or code(dim).replace(" ", "") in ("(-1,)", "[-1]")):
+        return False
+    keep = made.argument(99, "keepdim", "keepdims") or made.argument(3 if made.name == "var" else 2)
+    return keep is not None and model.value(keep).const is True
+
+
+# Attention
+
+
+@repair
+def causal(model: Model, site: sites.Call, mask: cst.BaseExpression) -> NodeFix:
+    """`is_causal=True` for a mask that is a triangle and nothing else."""
+    argument = model.parent(mask)
+    if not isinstance(argument, cst.Arg) or site.argument(None, "is_causal") is not None or site.opaque_arguments:
+        raise Unfit
+    if argument.keyword is None and site.node.args[-1] is not argument and site.node.args[4].keyword is None:
+        raise Unfit
+    _triangle(model, mask)
+    return Rewrite(model, argument).fix("Pass `is_causal=True`", "is_causal=True")
+
+
+def _triangle(model: Model, mask: cst.BaseExpression) -> None:
+    """Raises Unfit unless a mask lets each position see itself and those before it."""
+    made = _made(model, mask, "tril", "triu", "logical_not", "bitwise_not", "unsqueeze", "index", "to", "view")
+    while made.name in ("unsqueeze", "index", "to", "view"):
+        made = _made(model, made.operands[0], "tril", "triu", "logical_not", "bitwise_not", "unsqueeze", "index", "to")
+    inverted = made.name in ("logical_not", "bitwise_not")
+    if inverted:
+        made = _made(model, made.operands[0], "triu")
+    diagonal = made.argument(1, "diagonal")
+    offset = 0 if diagonal is None else model.value(diagonal).const
+    filled = _made(model, made.operands[0], "ones", "full", "to", "bool")
+    boolean = model.value(made.operands[0]).dtype == "bool"
+    if filled.name in ("to", "bool"):
+        filled = _made(model, filled.operands[0], "ones")
+    if made.name == "tril" and offset == 0 and not inverted and boolean and filled.name == "ones":
+        return
+    if made.name == "triu" and offset == 1:
+        if inverted and boolean and filled.name == "ones":
+            return
+        number = filled.argument(1, "fill_value")
+        if not inverted and filled.name == "full" and number is not None and _is_minus_infinity(model, number):
+            return
+    raise Unfit
+
+
+def _is_minus_infinity(model: Model, number: cst.BaseExpression) -> bool:
+    text = code(number).replace(" ", "").replace("'", '"').lower()
+    return text in ('float("-inf")', '-float("inf")', "-math.inf", "-torch.inf", "-np.inf", "-numpy.inf")
+
+
+def grouped(model: Model, attention: sites.Call) -> NodeFix | None:
+    """`enable_gqa=True`, where keys and values are both repeated along the heads by statements of their own."""
+    return _grouped(model, attention)
+
+
+@repair
+def _grouped(model: Model, attention: sites.Call) -> NodeFix:
+    if attention.opaque_arguments:
+        raise Unfit
+    dropped, times = [], []
+    for position, name in ((1, "key"), (2, "value")):
+        given = attention.argument(position, name)
+        if given is None or not isinstance(given.node, cst.Name):
+            raise Unfit
+        made = _made(model, given.node, "repeat_interleave")
+        dim, repeats = made.argument(2, "dim"), made.argument(1, "repeats")
+        statement = model.parent(made.node)
+        if dim is None or repeats is None or model.value(dim).const not in (1, -3):
+            raise Unfit
+        if (
+            not isinstance(statement, cst.Assign)
+            or len(statement.targets) != 1
+            or dotted(statement.targets[0].target) != given.node.value
+            or dotted(made.operands[0]) != given.node.value
+        ):
+            raise Unfit
+        dropped.append(statement)
+        times.append(repeats)
+    if not alike(model, times[0], times[1]):
+        raise Unfit
+    last = attention.node.args[-1]
+    rewrite = Rewrite(model, last)
+    return rewrite.fix("Pass `enable_gqa=True`", f"{_argument(last)}, enable_gqa=True", dropped=tuple(dropped))
+
+
+@repair
+def attention(model: Model, softmax: Operation, product: Operation) -> NodeFix:
+    """`scaled_dot_product_attention(q, k, v)` for the softmax of a scaled, masked product, times the values."""
+    mixed, dropout = _mixed(model, softmax)
+    rewrite = Rewrite(model, mixed.node)  # type: ignore[arg-type]
+    if dropout is not None:
+        rewrite.absorb(dropout.node)
+    if softmax.call is None or softmax.call.function.kind is Kind.MODULE or softmax.argument(2, "dtype") is not None:
+        raise Unfit
+    dim = _dim(softmax)
+    if dim is None or model.value(dim).const != -1:
+        raise Unfit
+    masks: list[str] = []
+    scales: list[tuple[str, cst.BaseExpression]] = []
+    current = softmax.operands[0]
+    while True:
+        step = _made(model, current, "matmul", "mul", "div", "add", "masked_fill")
+        if step.name == "matmul":
+            break
+        if isinstance(step.node, cst.AugAssign) or len(step.operands) < 2:
+            raise Unfit
+        left, right = step.operands[:2]
+        if step.name == "masked_fill":
+            number = step.argument(2, "value")
+            if number is None or not _hides(model, number) or masks or model.value(right).rank == 0:
+                raise Unfit
+            masks.append(_inverse(rewrite, right))
+        elif step.name == "add":
+            if masks or not model.value(right).is_tensor or len(step.operands) > 2:
+                raise Unfit
+            if scales:
+                raise Unfit  # the sum is scaled as a whole
+            masks.append(f"{rewrite.part(right, tightly=True)}.to({{query}}.dtype)")
+        else:
+            if scales or not is_number(model, right):
+                raise Unfit
+            if masks and ".to({query}.dtype)" not in masks[0]:
+                pass  # what is hidden stays hidden, whatever the scale
+            scales.append((step.name, right))
+        current = left
+    if step.node is not product.node or len(step.operands) != 2:
+        raise Unfit
+    query, key, value = step.operands[0], _untransposed(model, step.operands[1]), mixed.operands[1]
+    parts = [rewrite.part(query), rewrite.part(key), rewrite.part(value)]
+    if masks:
+        if "{query}" in masks[0] and dotted(query) is None:
+            raise Unfit
+        parts.append("attn_mask=" + masks[0].replace("{query}", parts[0]))
+    if dropout is not None:
+        parts.append(f"dropout_p={_probability(model, rewrite, dropout)}")
+    if not scales:
+        parts.append("scale=1.0")
+    elif not _is_usual(model, scales[0], query, key):
+        how, number = scales[0]
+        written = rewrite.part(number, tightly=True)
+        parts.append(f"scale={code(number) if how == 'mul' else f'1 / {written}'}")
+    name, imports = spell(model, f"{_FUNCTIONAL}.scaled_dot_product_attention")
+    return rewrite.fix("Call `scaled_dot_product_attention`", f"{name}({', '.join(parts)})", imports)
+
+
+def _mixed(model: Model, softmax: Operation) -> tuple[Operation, Operation | None]:
+    """The product with the values, and the dropout before it."""
+    dropout: Operation | None = None
+    current = softmax
+    for _ in range(2):
+        found = list(consumers(model, current.node))
+        if len(found) != 1 or found[0] is None:
+            raise Unfit
+        step = found[0]
+        if step.name == "matmul" and len(step.operands) == 2 and isinstance(step.node, cst.BaseExpression):
+            if made_by(model, step.operands[0]) != (current.node,):
+                raise Unfit
+            return step, dropout
+        if step.name != "dropout" or step.in_place or dropout is not None:
+            raise Unfit
+        dropout = current = step
+    raise Unfit
+
+
+def _untransposed(model: Model, keys: cst.BaseExpression) -> cst.BaseExpression:
+    """What the keys were before their last two dimensions were exchanged."""
+    made = _made(model, keys, "transpose")
+    if isinstance(made.node, cst.Attribute):
+        if made.node.attr.value != "mT":
+            raise Unfit
+        return made.operands[0]
+    if made.call is not None and made.call.method in ("t", "adjoint"):
+        raise Unfit
+    dims = {model.value(dim).const for dim in made.operands[1:]}
+    rank = model.value(made.operands[0]).rank
+    if dims != {-1, -2} and not (rank is not None and dims == {rank - 1, rank - 2}):
+        raise Unfit
+    return made.operands[0]
+
+
+def _hides(model: Model, number: cst.BaseExpression) -> bool:
+    """Whether a score of that much gives no weight."""
+    const = model.value(number).const
+    if isinstance(const, (int, float)):
+        return const <= -1e4
+    return _is_minus_infinity(model, number) or "finfo" in code(number) and code(number).rstrip().endswith(".min")
+
+
+def _inverse(rewrite: Rewrite, hidden: cst.BaseExpression) -> str:
+    """A mask of what may be seen, from one of what may not."""
+    if isinstance(hidden, cst.UnaryOperation) and isinstance(hidden.operator, cst.BitInvert):
+        return rewrite.part(hidden.expression)
+    if isinstance(hidden, cst.Comparison) and len(hidden.comparisons) == 1:
+        opposite = {cst.Equal: "!=", cst.NotEqual: "=="}.get(type(hidden.comparisons[0].operator))
+        if opposite is not None:
+            left = rewrite.part(hidden.left, tightly=True)
+            return f"{left} {opposite} {rewrite.part(hidden.comparisons[0].comparator, tightly=True)}"
+    return f"~{rewrite.part(hidden, tightly=True)}"
+
+
+def _probability(model: Model, rewrite: Rewrite, dropout: Operation) -> str:
+    """How likely dropout drops a weight, as the attention is to be told."""
+    site = dropout.call
+    if site is None or site.opaque_arguments:
+        raise Unfit
+    if site.function.kind is Kind.MODULE:
+        module = dotted(site.node.func)
+        if module is None or site.function.qual != "torch.nn.Dropout":
+            raise Unfit
+        return f"{module}.p if {module}.training else 0.0"
+    if site.callee != f"{_FUNCTIONAL}.dropout":
+        raise Unfit
+    likely, training = site.argument(1, "p"), site.argument(2, "training")
+    chance = rewrite.part(likely.node) if likely is not None else "0.5"
+    if training is None or model.value(training.node).const is True:
+        return chance
+    return f"{chance} if {rewrite.part(training.node)} else 0.0"
+
+
+def _is_usual(
+    model: Model, scale: tuple[str, cst.BaseExpression], query: cst.BaseExpression, key: cst.BaseExpression
+) -> bool:
+    """Whether scores are scaled by the root of the width, which is what the attention does by itself."""
+    how, number = scale
+    origins = made_by(model, number)
+    node = origins[0] if len(origins) == 1 else number
+    width: cst.BaseExpression | None = None
+    if isinstance(node, cst.Call):
+        site = model.call(node)
+        if how == "div" and site is not None and site.callee == "math.sqrt" and len(site.arguments) == 1:
+            width = site.arguments[0].node
+    elif isinstance(node, cst.BinaryOperation):
+        made = operation(model, node)
+        if made is not None and made.name == "pow":
+            power = model.value(made.operands[1]).const
+            if (how, power) in (("div", 0.5), ("mul", -0.5)):
+                width = made.operands[0]
+        elif made is not None and made.name == "div" and how == "mul" and model.value(made.operands[0]).const == 1:
+            return _is_usual(model, ("div", made.operands[1]), query, key)
+    return width is not None and any(_is_width(model, width, tensor) for tensor in (query, key))
+
+
+def _is_width(model: Model, width: cst.BaseExpression, tensor: cst.BaseExpression) -> bool:
+    """Whether a number is the size of a tensor's last dimension."""
+    origins = made_by(model, width)
+    node = origins[0] if len(origins) == 1 else width
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "size":
+        arguments = node.args
+        return len(arguments) == 1 and model.value(arguments[0].value).const == -1 and _is(model, node.func.value, tensor)
+    if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape":
+        last = [model.value(part.slice.value).const for part in node.slice if isinstance(part.slice, cst.Index)]
+        return last == [-1] and _is(model, node.value.value, tensor)
+    return False

@@ -10,7 +10,8 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.traffic import _repairs
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -26,6 +27,7 @@ class LogOfSoftmax(Rule):
     name = "log-of-softmax"
     bottleneck = "traffic"
     summary = "The logarithm of a softmax is taken in two steps"
+    fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.log", "torch.log_", "torch.special.log", ".log", ".log_")
     words = ("softmax", "Softmax", "Softmax2d")
 
@@ -47,6 +49,7 @@ class LogOfSoftmax(Rule):
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
             Impact.MEDIUM,
             (("the softmax", softmax.node),),
+            _repairs.log_softmax(model, site),
         )
 
 

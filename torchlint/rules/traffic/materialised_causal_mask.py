@@ -10,7 +10,8 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, alike, called, is_number, reach
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.traffic import _repairs
 from torchlint.rules.traffic._attention import SDPA, feeds_only
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.model import Model
@@ -23,6 +24,7 @@ class MaterialisedCausalMask(Rule):
     name = "materialised-causal-mask"
     bottleneck = "traffic"
     summary = "A causal mask is built only to be passed to `scaled_dot_product_attention`"
+    fix_availability = FixAvailability.SOMETIMES
     torch = "2.0"
     calls = (SDPA,)
     words = ("scaled_dot_product_attention",)
@@ -46,6 +48,7 @@ class MaterialisedCausalMask(Rule):
                     Confidence.LIKELY,
                     Impact.MEDIUM,
                     (("the attention", site.node),),
+                    _repairs.causal(model, site, mask),
                 )
 
 

@@ -21,7 +21,8 @@ from torchlint.rules._patterns import (
     same,
 )
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.traffic import _repairs
 from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
@@ -36,6 +37,7 @@ class NaiveActivation(Rule):
     name = "naive-activation"
     bottleneck = "traffic"
     summary = "An activation function is written as arithmetic in a module that is not compiled"
+    fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.log", "torch.log1p", ".log", ".log1p", "torch.mul", ".mul", ".mul_")
     words = ("sigmoid", "Sigmoid", "tanh", "erf", "exp", "relu6", "softplus", "clamp")
 
@@ -65,6 +67,7 @@ class NaiveActivation(Rule):
             f"call `torch.nn.functional.{function[0]}`, which does it in one",
             Confidence.LIKELY,
             Impact.LOW,
+            fix=_repairs.activation(model, made.node, function[0]),
         )
 
 

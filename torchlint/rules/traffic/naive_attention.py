@@ -10,7 +10,8 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, reach
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.traffic import _repairs
 from torchlint.rules.traffic._dispatch import has_fused_branch
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.model import Model
@@ -32,6 +33,7 @@ class NaiveAttention(Rule):
     name = "naive-attention"
     bottleneck = "traffic"
     summary = "Attention is written out: `softmax(q @ k.transpose(-2, -1) * scale) @ v`"
+    fix_availability = FixAvailability.SOMETIMES
     torch = "2.0"
     calls = ("torch.softmax", "torch.nn.functional.softmax", "torch.special.softmax", ".softmax", "torch.nn.Softmax")
     words = ("softmax", "Softmax")
@@ -58,6 +60,7 @@ class NaiveAttention(Rule):
             else Confidence.POSSIBLE,
             Impact.HIGH,
             (("the scores", product.node),),
+            _repairs.attention(model, softmax, product),
         )
 
 

@@ -10,7 +10,8 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, first_operand, is_number, operation, reach, same
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.traffic import _repairs
 from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -26,6 +27,7 @@ class NaiveNorm(Rule):
     name = "naive-norm"
     bottleneck = "traffic"
     summary = "A layer norm or RMS norm is written out in a module that is not compiled"
+    fix_availability = FixAvailability.SOMETIMES
     torch = "2.4"
     words = ("rsqrt", "sqrt", "pow", "**")
 
@@ -34,9 +36,10 @@ class NaiveNorm(Rule):
             return
         made = operation(model, site.node)
         found = _norm(model, made) if made is not None else None
-        if found is None or not eager(model, site.context) or has_fused_branch(model, site.context, _FUSED):
+        if made is None or found is None or not eager(model, site.context) or has_fused_branch(model, site.context, _FUSED):
             return
         function, scaled, confidence = found
+        fixes = (_repairs.norm(model, site.node, function, value, root) for value, root in _scaled(model, made))
         yield Report(
             site.node,
             f"{quote(site.node)} completes a norm of {quote(scaled)}, written out as several kernels that each "
@@ -45,6 +48,7 @@ class NaiveNorm(Rule):
             f"`torch.nn.{'RMSNorm' if function == 'rms_norm' else 'LayerNorm'}`, which does it in one",
             confidence,
             Impact.MEDIUM,
+            fix=next((fix for fix in fixes if fix is not None), None),
         )
 
 

@@ -8,7 +8,8 @@ from typing import Final
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
+from torchlint.rules.traffic import _repairs
 from torchlint.rules.traffic._attention import SDPA, feeds_only
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.model import Model
@@ -23,6 +24,7 @@ class RepeatedKv(Rule):
     bottleneck = "traffic"
     summary = "Keys and values are copied for every query head before `scaled_dot_product_attention`"
     ruleset = RuleSet.EXTENDED
+    fix_availability = FixAvailability.SOMETIMES
     torch = "2.5"
     calls = (SDPA,)
     words = ("scaled_dot_product_attention",)
@@ -50,6 +52,7 @@ class RepeatedKv(Rule):
                         Confidence.LIKELY,
                         Impact.MEDIUM,
                         (("the attention", site.node),),
+                        _repairs.grouped(model, site),
                     )
 
 

@@ -8,7 +8,8 @@ from typing import Final
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, called, first_operand, reach
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.traffic import _repairs
 from torchlint.semantics import contexts, sites
 from torchlint.semantics.model import Model
 
@@ -21,6 +22,7 @@ class SigmoidThenBce(Rule):
     name = "sigmoid-then-bce"
     bottleneck = "traffic"
     summary = "`binary_cross_entropy` is fed by a sigmoid"
+    fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.nn.functional.binary_cross_entropy", "torch.nn.BCELoss")
     words = ("binary_cross_entropy", "BCELoss")
 
@@ -43,4 +45,5 @@ class SigmoidThenBce(Rule):
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
             Impact.LOW,
             (("the sigmoid", sigmoid.node),),
+            _repairs.with_logits(model, site),
         )
