@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.semantics.interpreter import Interpreter
+from torchlint.semantics.reading.interpreter import Interpreter
 from torchlint.semantics.model import Model
 from torchlint.semantics.project import Project
 

@@ -342,6 +342,15 @@ def join_optional(a: Value | None, b: Value | None) -> Value | None:
     return a if b is None else join(a, b)
 
 
+def grow(container: Value, value: Value, key: object) -> None:
+    """A container takes one more element, under a key where that is a literal; aliases of it see that."""
+    container.elem = value if container.elem is None else join(container.elem, value)
+    if key is not None:
+        if container.items is None:
+            container.items = {}
+        container.items[key] = join(container.items[key], value) if key in container.items else value
+
+
 def same(a: Value | None, b: Value | None) -> bool:
     """Whether two values tell the same facts; origins and nested members are not compared deeply."""
     if a is b:

@@ -1,0 +1,249 @@
+"""What names and attributes give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
+from torchlint.semantics.functions import ClassInfo
+from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.reading.instances import InstanceReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DETACHED,
+    HOST,
+    MAYBE,
+    MISSING,
+    NONE,
+    NUMBER,
+    STRING,
+    UNKNOWN,
+    Gate,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+_PARAM_GROUPS = Value(
+    Kind.CONTAINER,
+    qual="param groups",
+    elem=Value(
+        Kind.CONTAINER, qual="dict", items={"params": Value(Kind.PARAMETERS), "lr": NUMBER.but(conf=Confidence.LIKELY)}
+    ),
+)
+
+
+_TRUE = Value(Kind.NUMBER, const=True, dtype="bool")
+
+
+_FALSE = Value(Kind.NUMBER, const=False, dtype="bool")
+
+
+class AttributeReader(InstanceReader):
+    """Evaluates names and attributes."""
+
+    def _name(self, node: cst.Name) -> Value:
+        name = identifier(node.value)
+        value = self.lookup(name)
+        if value is not None:
+            if self.recording:
+                for origin in value.origins:
+                    self.model.uses.setdefault(origin, []).append(node)
+            return value
+        if name == "None":
+            return NONE
+        if name == "True" or name == "False":
+            return _TRUE if name == "True" else _FALSE
+        if name in known.BUILTINS:
+            return Value(
+                Kind.CLASS
+                if name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple", "object", "type")
+                else Kind.FUNCTION,
+                qual=name,
+            )
+        return UNKNOWN
+
+    def _attribute(self, node: cst.Attribute) -> Value:
+        attr = identifier(node.attr.value)
+        name = dotted(node)
+        if name is not None:
+            self.note_use(node, attr)
+            base_name = name.split(".", 1)[0]
+            if base_name in self.dotted_bases:
+                held = self.lookup(name)
+                if held is not None and self.lookup(base_name) is not None:
+                    if self.recording:
+                        self.eval(node.value)
+                        for origin in held.origins:
+                            self.model.uses.setdefault(origin, []).append(node)
+                    return held
+        base = self.eval(node.value)
+        value = self.attribute_of(base, attr, node)
+        if self.recording:
+            for origin in value.origins:
+                if origin is not node:
+                    self.model.uses.setdefault(origin, []).append(node)
+        return value
+
+    def attribute_of(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
+        """What `base.attr` is."""
+        kind = base.kind
+        if kind is Kind.NAMESPACE or (
+            kind in (Kind.FUNCTION, Kind.CLASS) and base.qual and base.cls is None and base.fn is None
+        ):
+            return self.external(f"{base.qual}.{attr}")
+        if base.cls is not None:
+            return self.attribute_of_class(base, attr, node)
+        if kind is Kind.TENSOR or kind is Kind.BATCH or kind is Kind.NDARRAY:
+            return self.attribute_of_tensor(base, attr, node)
+        if kind is Kind.SHAPE:
+            return Value(Kind.FUNCTION, bound=base, qual=f"torch.Size.{attr}")
+        if kind is Kind.DEVICE:
+            return STRING.but(device=base.device, qual="device type") if attr == "type" else NUMBER
+        if kind is Kind.MODULE:
+            return self.attribute_of_module(base, attr, node)
+        if kind is Kind.OPTIMIZER and attr == "param_groups":
+            return _PARAM_GROUPS
+        if kind is Kind.LOADER and attr == "dataset":
+            return Value(Kind.DATASET)
+        if kind is Kind.CONTAINER and base.items is not None and attr in base.items:
+            return base.items[attr]
+        if kind is Kind.UNKNOWN:
+            if base.items is not None and attr in base.items:
+                return base.items[attr]
+            if attr in ("shape",):
+                return Value(Kind.SHAPE, Confidence.LIKELY, qual="tensor size")
+            if attr == "device":
+                return Value(Kind.DEVICE, Confidence.LIKELY, device=base.device or ANYWHERE, deps=base.deps)
+            if attr == "dtype":
+                return Value(Kind.DTYPE, Confidence.LIKELY)
+            if attr in ("grad", "data") and base.deps:
+                return Value(Kind.TENSOR, Confidence.LIKELY, device=base.device or ANYWHERE, graph=DETACHED)
+            return Value(Kind.UNKNOWN, device=base.device or ANYWHERE, graph=base.graph or MAYBE, bound=base, qual=None)
+        if kind is Kind.OBJECT and base.device == HOST:
+            return base.but(qual=f"{base.qual}.{attr}" if base.qual else None, bound=base)
+        return (
+            UNKNOWN
+            if kind is not Kind.OBJECT
+            else Value(
+                Kind.UNKNOWN,
+                device=ANYWHERE,
+                graph=MAYBE,
+                bound=base,
+                qual=f"{base.qual}.{attr}" if base.qual else None,
+            )
+        )
+
+    def attribute_of_class(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
+        cls = base.cls
+        assert cls is not None
+        method = cls.find_method(attr)
+        if method is not None:
+            if method.method == "property" and base.kind is not Kind.CLASS:
+                return self.call_property(method, base, node)
+            return Value(Kind.FUNCTION, fn=method, bound=base, qual=method.qualname)
+        held = cls.find_attribute(attr)
+        if held is not None:
+            if held.kind is Kind.UNKNOWN:
+                held = self.refine(held, cls.duck.get(attr))
+            elif held.kind is Kind.MODULE and base.kind is Kind.MODULE and held.on_host:
+                held = held.but(device=base.device or ANYWHERE)  # made on the host, moved with what holds it
+            return self.as_root(held) if attr in cls.roots else held
+        if base.kind is Kind.MODULE:
+            return self.attribute_of_module(base, attr, node)
+        if base.kind is Kind.OPTIMIZER:
+            if attr == "param_groups":
+                return _PARAM_GROUPS
+            if attr == "state":
+                return self.optimizer_state(cls)
+        if base.kind is Kind.TENSOR:
+            return self.attribute_of_tensor(base, attr, node)
+        value = self.refine(UNKNOWN, cls.duck.get(attr))
+        if attr in cls.roots:
+            value = self.as_root(value)
+        return value if value is not UNKNOWN else Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, bound=base)
+
+    def optimizer_state(self, cls: ClassInfo) -> Value:
+        """`self.state` of an optimizer: one dictionary per parameter, which all share their keys here."""
+        state = cls.find_attribute("state")
+        if state is None:
+            entry = Value(Kind.CONTAINER, qual="dict", items={})
+            state = Value(Kind.CONTAINER, qual="dict", elem=entry)
+            cls.class_attributes["state"] = state
+        return state
+
+    def attribute_of_module(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
+        if base.items is not None and attr in base.items:
+            return base.items[attr]
+        if attr in ("weight", "bias"):
+            return Value(
+                Kind.TENSOR,
+                Confidence.LIKELY,
+                device=base.device or ANYWHERE,
+                graph=ATTACHED,
+                qual="torch.nn.Parameter",
+                origins=(node,),
+            )
+        if attr == "training":
+            return NUMBER
+        if attr == "device":
+            return Value(Kind.DEVICE, Confidence.LIKELY, device=base.device or ANYWHERE)
+        if attr == "module":  # DistributedDataParallel
+            return base
+        # A submodule, a buffer, or a method of its own: it lives where the module does.
+        return Value(
+            Kind.UNKNOWN,
+            device=base.device or ANYWHERE,
+            graph=MAYBE,
+            bound=base,
+            qual=f"{base.qual}.{attr}" if base.qual else None,
+        )
+
+    def attribute_of_tensor(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
+        what = known.TENSOR_ATTRIBUTES.get(attr)
+        if what == "shape":
+            return Value(Kind.SHAPE, qual="tensor size", items=dict(enumerate(_sizes(base))) if base.shape else None)
+        if what == "device":
+            return Value(Kind.DEVICE, device=base.device, deps=base.deps)
+        if what == "number":
+            if attr == "is_cuda":
+                self.model.accelerated = True
+                return NUMBER.but(gates=(Gate.NONE, Gate.HOST))
+            return NUMBER
+        if what == "dtype":
+            return Value(Kind.DTYPE, dtype=base.dtype)
+        if base.kind is Kind.NDARRAY:
+            return (
+                Value(Kind.NDARRAY, device=HOST, origins=(node,), dtype=base.dtype)
+                if attr in ("T", "real", "imag", "flat")
+                else Value(Kind.FUNCTION, bound=base, qual=f"numpy.ndarray.{attr}")
+            )
+        if what == "detached":
+            return base.but(
+                graph=DETACHED,
+                origins=(node,),
+                ident=None,
+                kind=Kind.TENSOR,
+                conf=max(base.conf, Confidence.LIKELY),
+                qual=None,
+            )
+        if what == "same":
+            return base.but(origins=(node,), ident=None, shape=None)
+        if what == "other":
+            return Value(Kind.OBJECT)
+        if base.kind is Kind.BATCH:
+            # A structured output or batch: `.loss`, `.logits`, `.obs`. A method if it is called.
+            return base.but(origins=(node,), ident=None, bound=base)
+        return Value(Kind.FUNCTION, bound=base, qual=f"torch.Tensor.{attr}", device=base.device, graph=base.graph)
+
+
+def _sizes(value: Value) -> list[Value]:
+    assert value.shape is not None
+    return [NUMBER.but(const=MISSING if n is None else n, qual="tensor size") for n in value.shape]

@@ -1,0 +1,218 @@
+"""The ground of all reading: where the reader stands, names, effects, and the tensors that operations give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import ClassInfo, Effect, EffectKind, FunctionInfo
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DETACHED,
+    DEVICE,
+    HOST,
+    MAYBE,
+    UNKNOWN,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from torchlint.semantics.model import Model
+
+
+Env = dict[str, Value]
+
+
+class Frame:
+    """A function's (or the module's, or a class body's) walk: its environment and where names outside it are found."""
+
+    __slots__ = ("breaks", "cls", "continues", "env", "info", "nonlocals", "parent", "results", "yields")
+
+    def __init__(self, info: FunctionInfo, parent: Frame | None, cls: ClassInfo | None = None) -> None:
+        self.info = info
+        self.parent = parent
+        self.cls = cls  # of a class body
+        self.env: Env = {}
+        self.results: list[Value] = []
+        self.yields: list[Value] = []
+        self.continues: list[list[Env]] = []
+        self.breaks: list[list[Env]] = []
+        self.nonlocals: set[str] = set()
+
+
+class Reader:
+    """Holds where the reading stands; evaluates by dispatch to the classes built on it."""
+
+    _dispatch: ClassVar[dict[type[cst.CSTNode], Callable[[Any, Any], Value]]] = {}
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.sites = model.sites
+        self.recording = False
+        self.frame: Frame = None  # type: ignore[assignment]
+        self.module_frame: Frame = None  # type: ignore[assignment]
+        self.context = Context(Scope.MODULE, model.module, None)
+        self.statement: cst.CSTNode | None = None
+        self.dotted_bases: set[str] = set()  # the names that have known attributes in an environment
+        self.instances: dict[ClassInfo, Value] = {}
+
+    def call(self, node: cst.Call) -> Value:
+        raise NotImplementedError
+
+    def lambda_function(self, node: cst.Lambda) -> Value:
+        raise NotImplementedError
+
+    def call_property(self, method: FunctionInfo, owner: Value, node: cst.CSTNode) -> Value:
+        raise NotImplementedError
+
+    def called(self, info: FunctionInfo, node: cst.CSTNode, part: str = "") -> None:
+        raise NotImplementedError
+
+    def assign(
+        self, target: cst.BaseExpression, value: Value, node: cst.CSTNode, value_node: cst.BaseExpression | None
+    ) -> None:
+        raise NotImplementedError
+
+    def eval(self, node: cst.BaseExpression) -> Value:
+        """What an expression gives here."""
+        method = self._dispatch.get(type(node))
+        value = method(self, node) if method is not None else UNKNOWN
+        if self.recording:
+            self.model.values[node] = value
+        return value
+
+    def eval_quietly(self, node: cst.BaseExpression) -> Value:
+        """The same for an expression that is evaluated elsewhere as well: no site is recorded twice."""
+        recorded = self.model.values.get(node) if self.recording else None
+        if recorded is not None:
+            return recorded
+        recording, self.recording = self.recording, False
+        try:
+            return self.eval(node)
+        finally:
+            self.recording = recording
+
+    def lookup(self, name: str) -> Value | None:
+        frame: Frame | None = self.frame
+        while frame is not None:
+            value = frame.env.get(name)
+            if value is not None:
+                return value
+            frame = frame.parent
+            while frame is not None and frame.cls is not None:
+                frame = frame.parent
+        return None
+
+    def effect(
+        self,
+        kind: EffectKind,
+        node: cst.CSTNode,
+        value: Value | None = None,
+        callee: FunctionInfo | None = None,
+        part: str = "",
+    ) -> None:
+        """Record an effect of the code at hand."""
+        if not self.recording:
+            return
+        self.frame.info.effects.append(Effect(kind, node, self.context, value, callee, part))
+        if self.context.loops:
+            facts = self.context.loops[0].loop
+            assert facts is not None
+            facts.body_effects.append((kind, callee))
+
+    def formatted(self, node: cst.BaseExpression, part: cst.BaseExpression, value: Value, how: str) -> None:
+        """Record that a value becomes text."""
+        if not self.recording:
+            return
+        if value.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN, Kind.CONTAINER):
+            self.sites.formats.append(sites.Format(node, part, value, how, self.context, self.statement))
+        if value.kind in (Kind.TENSOR, Kind.BATCH) and not value.on_host:
+            self.effect(EffectKind.WAIT, part, value)
+
+    def truth(self, node: cst.BaseExpression, value: Value, how: str) -> None:
+        """Record that the truth of a value is taken."""
+        if value.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN) and self.recording:
+            self.sites.truths.append(sites.Truth(node, value, how, self.context, self.statement))
+            if value.kind is Kind.TENSOR and not value.on_host:
+                self.effect(EffectKind.WAIT, node, value)
+
+    def tensor(
+        self,
+        node: cst.CSTNode,
+        operands: Sequence[Value],
+        conf: Confidence | None = None,
+        *,
+        dtype: str | None = None,
+        rank: int | None = None,
+        device: int | None = None,
+        graph: int | None = None,
+    ) -> Value:
+        """The tensor that an operation on operands gives."""
+        tensors = [value for value in operands if value.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)]
+        placed = [value for value in tensors if value.kind is not Kind.UNKNOWN] or tensors
+        if device is None:
+            bits = 0
+            for value in placed:
+                if value.rank == 0 and value.device == HOST and len(placed) > 1:
+                    continue  # a 0-d host tensor rides along
+                bits |= value.device or ANYWHERE
+            if any(value.device == DEVICE for value in placed):
+                bits = DEVICE
+            device = bits or HOST
+        if graph is None:
+            marks = 0
+            for value in tensors:
+                marks |= value.graph or MAYBE
+            if any(value.graph == ATTACHED for value in tensors):
+                marks = ATTACHED
+            elif marks & ~DETACHED:
+                marks &= ~DETACHED
+            graph = marks or DETACHED
+        if graph != DETACHED and self.grad_is_off():
+            graph = DETACHED
+        if conf is None:
+            confs = [value.conf for value in placed if value.kind is not Kind.UNKNOWN]
+            conf = min(confs) if confs else Confidence.POSSIBLE
+        deps = 0
+        for value in tensors:
+            deps |= value.deps
+        return Value(Kind.TENSOR, conf, device=device, graph=graph, dtype=dtype, rank=rank, origins=(node,), deps=deps)
+
+    def grad_is_off(self) -> bool:
+        """Whether autograd is off here by a `with` or a decorator of this function."""
+        return self.context.grad_off
+
+    def launch(self, value: Value, node: cst.CSTNode) -> Value:
+        """Note that an operation puts work on the device, where its result may be there."""
+        if value.device & ~HOST and self.recording:
+            self.effect(EffectKind.LAUNCH, node, value)
+        return value
+
+    def literal_key(self, node: cst.Subscript) -> Any:
+        """The literal key of a subscript, or None."""
+        if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+            const = self.eval_quietly(node.slice[0].slice.value).const
+            if isinstance(const, (int, str)):
+                return const
+        return None
+
+    def note_stored_parameter(self, value: Value) -> None:
+        if value.ident is not None and value.ident < 60:
+            self.frame.info.stored |= 1 << value.ident
+
+    @contextmanager
+    def within(self, context: Context) -> Iterator[None]:
+        saved = self.context
+        self.context = context
+        try:
+            yield
+        finally:
+            self.context = saved

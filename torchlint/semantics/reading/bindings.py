@@ -1,0 +1,291 @@
+"""Imports and assignments: what gives names, attributes and entries their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.semantics import sites
+from torchlint.semantics.names import dotted, factors, identifier, terms
+from torchlint.semantics.reading.calls import CallReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    UNKNOWN,
+    Kind,
+    Value,
+    grow,
+    join,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+_AUGMENTED: dict[type[cst.BaseAugOp], str] = {
+    cst.AddAssign: "+",
+    cst.SubtractAssign: "-",
+    cst.MultiplyAssign: "*",
+    cst.MatrixMultiplyAssign: "@",
+    cst.DivideAssign: "/",
+    cst.FloorDivideAssign: "//",
+    cst.ModuloAssign: "%",
+    cst.PowerAssign: "**",
+    cst.BitAndAssign: "&",
+    cst.BitOrAssign: "|",
+    cst.BitXorAssign: "^",
+    cst.LeftShiftAssign: "<<",
+    cst.RightShiftAssign: ">>",
+}
+
+
+class BindingReader(CallReader):
+    """Reads imports and assignments."""
+
+    def delete(self, target: cst.BaseExpression) -> None:
+        name = dotted(target)
+        if name is not None:
+            self.frame.env.pop(name, None)
+        elif isinstance(target, cst.Tuple):
+            for element in target.elements:
+                self.delete(element.value)
+        elif isinstance(target, cst.Subscript):
+            self.subscript(target, "delete", None)
+
+    def import_statement(self, node: cst.Import) -> None:
+        assert not isinstance(node.names, cst.ImportStar)
+        for alias in node.names:
+            full = dotted(alias.name)
+            if full is None:
+                continue
+            self.model.imports.add(full)
+            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                self.bind(identifier(alias.asname.name.value), Value(Kind.NAMESPACE, qual=full))
+            else:
+                top = full.split(".")[0]
+                self.bind(top, Value(Kind.NAMESPACE, qual=top))
+
+    def import_from(self, node: cst.ImportFrom) -> None:
+        module = dotted(node.module) if node.module is not None else ""
+        source = f"{'.' * len(node.relative)}{module}"
+        project = self.model.project
+        if project is not None and node.relative:
+            source = project.absolute(self.model, len(node.relative), module or "") or source
+        self.model.imports.add(source)
+        if isinstance(node.names, cst.ImportStar):
+            self.model.star_imports.add(source)
+            for name, value in project.names_of(source).items() if project is not None else ():
+                self.bind(name, value)
+            return
+        for alias in node.names:
+            name = dotted(alias.name)
+            if name is None:
+                continue
+            bound = name
+            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                bound = identifier(alias.asname.name.value)
+            self.bind(bound, self.external(f"{source}{name}" if source.endswith(".") else f"{source}.{name}"))
+
+    def bind(self, name: str, value: Value) -> None:
+        """Give a name a value in this scope."""
+        frame = self.frame
+        if name in frame.nonlocals:
+            outer = frame.parent
+            while outer is not None:
+                if name in outer.env:
+                    outer.env[name] = join(outer.env[name], value)
+                    return
+                outer = outer.parent
+        frame.env[name] = value
+        if name in self.dotted_bases:
+            prefix = name + "."
+            for key in [key for key in frame.env if key.startswith(prefix)]:
+                del frame.env[key]
+
+    def assign_statement(self, node: cst.Assign) -> None:
+        value = self.eval(node.value)
+        for target in node.targets:
+            self.assign(target.target, value, node, node.value)
+        if len(node.targets) == 1:
+            self.note_sum(node.targets[0].target, node.value)
+            self.self_sum(node, node.targets[0].target, value)
+
+    def self_sum(self, node: cst.Assign, target: cst.BaseExpression, result: Value) -> None:
+        """`a = a + b` is an accumulation."""
+        if not self.recording:
+            return
+        value = node.value
+        if not isinstance(value, cst.BinaryOperation) or not isinstance(value.operator, (cst.Add, cst.Subtract)):
+            return
+        name = self.text_of(target)
+        if name is None:
+            return
+        for mine, other in ((value.left, value.right), (value.right, value.left)):
+            if self.text_of(mine) == name:
+                before = self.model.values.get(mine, UNKNOWN)
+                added = self.model.values.get(other, UNKNOWN)
+                operator = "+" if isinstance(value.operator, cst.Add) else "-"
+                self.sites.accumulations.append(
+                    sites.Accumulate(node, name, target, before, other, added, operator, self.context, in_place=False)
+                )
+                return
+
+    def text_of(self, node: cst.BaseExpression) -> str | None:
+        """A target as written: a dotted name, or one with a subscript."""
+        name = dotted(node)
+        if name is None and isinstance(node, cst.Subscript):
+            base = dotted(node.value)
+            if base is not None:
+                return f"{base}[{self.model.module.code_for_node(node.slice[0])}]" if len(node.slice) == 1 else None
+        return name
+
+    def assign(
+        self, target: cst.BaseExpression, value: Value, node: cst.CSTNode, value_node: cst.BaseExpression | None
+    ) -> None:
+        """Give a target a value, taking tuples apart."""
+        if isinstance(target, cst.Name):
+            name = identifier(target.value)
+            if value.kind is Kind.UNKNOWN:
+                value = self.refine(value, self.frame.info.duck.get(name))
+            rooted = self.rooted(value, name)
+            if rooted is not value and value_node is not None:
+                self.note_graph_makers(value_node)
+            value = rooted
+            self.bind(name, value)
+            if self.recording:
+                self.model.values[target] = value
+                self.sites.assigns.append(sites.Assign(node, target, name, None, value_node, value, self.context))
+        elif isinstance(target, (cst.Tuple, cst.List)):
+            self.unpack(target.elements, value, node, value_node)
+        elif isinstance(target, cst.Attribute):
+            self.assign_attribute(target, value, node, value_node)
+        elif isinstance(target, cst.Subscript):
+            self.subscript(target, "write", value)
+            self.store_into(target, value, node, value_node)
+        elif isinstance(target, cst.StarredElement):
+            self.assign(target.value, Value(Kind.CONTAINER, elem=value), node, None)
+
+    def unpack(
+        self,
+        elements: Iterable[cst.BaseElement],
+        value: Value,
+        node: cst.CSTNode,
+        value_node: cst.BaseExpression | None,
+    ) -> None:
+        elements = list(elements)
+        parts: list[cst.BaseExpression | None] = [None] * len(elements)
+        starred = any(isinstance(element, cst.StarredElement) for element in elements)
+        if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(elements) and not starred:
+            parts = [element.value for element in value_node.elements]
+        for index, element in enumerate(elements):
+            if isinstance(element, cst.StarredElement):
+                self.assign(element.value, Value(Kind.CONTAINER, elem=self.element(value)), node, None)
+            else:
+                self.assign(element.value, self.member(value, index if not starred else None), node, parts[index])
+
+    def assign_attribute(
+        self, target: cst.Attribute, value: Value, node: cst.CSTNode, value_node: cst.BaseExpression | None
+    ) -> None:
+        owner = self.eval(target.value)
+        attribute = identifier(target.attr.value)
+        name = dotted(target)
+        if name is not None:
+            base = name.split(".", 1)[0]
+            if owner.cls is not None and value.kind is Kind.UNKNOWN:
+                value = self.refine(value, owner.cls.duck.get(attribute))
+            if owner.cls is not None and attribute in owner.cls.roots:
+                value = self.as_root(value)
+            self.frame.env[name] = value
+            self.dotted_bases.add(base)
+        if owner.cls is not None:
+            stored = value
+            if stored.kind is Kind.TENSOR and owner.kind is Kind.MODULE and stored.qual == "torch.nn.Parameter":
+                stored = stored.but(device=ANYWHERE)  # moves with its module
+            if stored.deps or stored.ident is not None:
+                stored = stored.but(ident=None, deps=0)
+            owner.cls.store(attribute, node, stored)
+            self.frame.info.attributes.append((owner.cls, attribute, node))
+        if owner.kind is Kind.TENSOR and attribute == "data" and name is not None:
+            self.frame.env.pop(name, None)
+        if owner.kind is Kind.TENSOR and attribute == "requires_grad" and value.const is True:
+            base_name = dotted(target.value)
+            if base_name is not None:
+                self.frame.env[base_name] = owner.but(graph=ATTACHED)
+        qualified = (
+            f"{owner.qual}.{attribute}" if owner.qual and owner.kind in (Kind.NAMESPACE, Kind.FUNCTION) else None
+        )
+        self.note_stored_parameter(value)
+        if self.recording:
+            self.model.values[target] = value
+            self.sites.assigns.append(sites.Assign(node, target, name, qualified, value_node, value, self.context))
+            if value_node is not None:
+                self.sites.stores.append(
+                    sites.Store(
+                        node, "attribute", owner, dotted(target.value), value_node, value, self.context, node, attribute
+                    )
+                )
+
+    def store_into(
+        self, target: cst.Subscript, value: Value, node: cst.CSTNode, value_node: cst.BaseExpression | None
+    ) -> None:
+        """`container[key] = value`: the container remembers it."""
+        base = self.eval_quietly(target.value)
+        if base.kind is Kind.CONTAINER:
+            key = self.literal_key(target)
+            grow(base, value, key)
+        elif base.kind is Kind.UNKNOWN and base.elem is None and dotted(target.value) is not None:
+            # Something that is filled by key: remember what goes in under literal keys.
+            key = self.literal_key(target)
+            if isinstance(key, str):
+                if base is UNKNOWN or base.items is None:
+                    filled = base.but(items={key: value})
+                    name = dotted(target.value)
+                    assert name is not None
+                    if name in self.frame.env:
+                        self.frame.env[name] = filled
+                else:
+                    base.items[key] = join(base.items[key], value) if key in base.items else value
+        self.note_stored_parameter(value)
+        if self.recording and value_node is not None and base.kind not in (Kind.TENSOR, Kind.NDARRAY):
+            self.sites.stores.append(
+                sites.Store(node, "setitem", base, dotted(target.value), value_node, value, self.context, node)
+            )
+
+    def augmented(self, node: cst.AugAssign) -> None:
+        added = self.eval(node.value)
+        operator = _AUGMENTED.get(type(node.operator), "?")
+        target = node.target
+        if isinstance(target, cst.Subscript):
+            before = self.subscript(target, "update", added)
+        else:
+            before = self.eval(target)
+        result = self.arithmetic(node, operator, before, added)
+        if before.kind is Kind.CONTAINER:
+            if added.kind is Kind.CONTAINER and added.elem is not None:
+                grow(before, added.elem, None)
+            result = before
+        if self.recording:
+            name = self.text_of(target)
+            if operator in ("+", "-") and name is not None:
+                self.sites.accumulations.append(
+                    sites.Accumulate(
+                        node, name, target, before, node.value, added, operator, self.context, in_place=True
+                    )
+                )
+            self.model.augmented[node] = result
+            self.sites.binaries.append(
+                sites.Binary(node, operator, target, node.value, before, added, result, self.context, node)
+            )
+        name = dotted(target)
+        if name is not None:
+            self.frame.info.note_flow(name, factors(node.value), terms(node.value))
+        if isinstance(target, cst.Name):
+            self.bind(identifier(target.value), self.rooted(result, identifier(target.value)))
+        elif isinstance(target, cst.Attribute):
+            self.assign_attribute(target, result, node, None)
+        elif isinstance(target, cst.Subscript):
+            base = self.eval_quietly(target.value)
+            if base.kind is Kind.CONTAINER:
+                grow(base, result, self.literal_key(target))

@@ -1,0 +1,303 @@
+"""Calls of Python's builtins."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchlint.findings import Confidence
+from torchlint.semantics import sites
+from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.names import identifier
+from torchlint.semantics.values import (
+    ANYWHERE,
+    MAYBE,
+    MISSING,
+    NONE,
+    NUMBER,
+    STRING,
+    UNKNOWN,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    from torchlint.semantics.reading.methods import MethodReader
+
+
+def _number(reader: MethodReader, site: sites.Call) -> Value:
+    for argument in site.arguments[:1]:
+        value = argument.value
+        if value.kind is Kind.TENSOR:
+            reader.host_read(value, site.node)
+            return NUMBER.but(origins=(site.node,))
+        if value.kind is Kind.NUMBER:
+            return value if value.qual else NUMBER.but(const=value.const, origins=value.origins)
+    return NUMBER
+
+
+def _text(reader: MethodReader, site: sites.Call) -> Value:
+    for argument in site.arguments[:1]:
+        reader.formatted(site.node, argument.node, argument.value, site.callee or "str")
+    return STRING
+
+
+def _print(reader: MethodReader, site: sites.Call) -> Value:
+    for argument in site.arguments:
+        if argument.name is None:
+            reader.formatted(site.node, argument.node, argument.value, "print")
+    return NONE
+
+
+def _bool(reader: MethodReader, site: sites.Call) -> Value:
+    for argument in site.arguments[:1]:
+        reader.truth(site.node, argument.value, "bool")
+    return NUMBER
+
+
+def _len(reader: MethodReader, site: sites.Call) -> Value:
+    value = site.arguments[0].value if site.arguments else UNKNOWN
+    return NUMBER.but(qual="tensor size") if value.kind in (Kind.TENSOR, Kind.BATCH, Kind.SHAPE) else NUMBER
+
+
+def _range(reader: MethodReader, site: sites.Call) -> Value:
+    values = [argument.value for argument in site.arguments]
+    sized = any(v.qual == "tensor size" for v in values)
+    numbers = [v.const for v in values]
+    count: object = MISSING
+    if len(numbers) == 1 and isinstance(numbers[0], int):
+        count = numbers[0]
+    elif len(numbers) >= 2 and all(isinstance(n, int) for n in numbers):
+        count = len(range(*numbers))
+    return Value(
+        Kind.CONTAINER,
+        qual="range of tensor size" if sized else "range",
+        elem=NUMBER.but(qual="index"),
+        const=count,
+        origins=(site.node,),
+    )
+
+
+def _enumerate(reader: MethodReader, site: sites.Call) -> Value:
+    inner = site.arguments[0].value if site.arguments else UNKNOWN
+    element = reader.element(inner)
+    index = NUMBER.but(qual="index")
+    pair = Value(Kind.CONTAINER, qual="tuple", items={0: index, 1: element}, elem=element)
+    return _like_iterable(inner, pair)
+
+
+def _like_iterable(inner: Value, element: Value) -> Value:
+    """An iterator over the same things in another form: what it iterates is still known."""
+    if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE, Kind.TENSOR):
+        return (
+            inner.but(elem=element, ident=None, const=MISSING)
+            if inner.kind is not Kind.TENSOR
+            else Value(Kind.CONTAINER, qual="tensor size", elem=element, device=inner.device)
+        )
+    return Value(
+        Kind.CONTAINER,
+        qual=inner.qual if inner.qual in ("modules", "range of tensor size", "range", "tensor size") else "iterator",
+        elem=element,
+        items=None,
+        const=inner.const if inner.qual == "range" else MISSING,
+    )
+
+
+def zipped(reader: MethodReader, site: sites.Call) -> Value:
+    inners = [argument.value for argument in site.arguments if argument.name is None]
+    elements = [reader.element(value) for value in inners]
+    pair = Value(
+        Kind.CONTAINER, qual="tuple", items=dict(enumerate(elements)) if not site.opaque_arguments else None,
+        elem=functools.reduce(join, elements) if elements else UNKNOWN,
+    )  # fmt: skip
+    for inner in inners:
+        if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE):
+            return inner.but(elem=pair, ident=None)
+    for inner in inners:
+        if inner.kind is Kind.TENSOR:
+            return _like_iterable(inner, pair)
+    return Value(Kind.CONTAINER, qual="iterator", elem=pair)
+
+
+def _same_elements(reader: MethodReader, site: sites.Call) -> Value:
+    if not site.arguments:
+        return Value(
+            Kind.CONTAINER,
+            qual=site.callee if site.callee in ("list", "tuple", "set") else "list",
+            origins=(site.node,),
+        )
+    inner = site.arguments[0].value
+    if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE):
+        return inner.but(ident=None)
+    if inner.kind is Kind.CONTAINER:
+        if site.callee in ("list", "tuple", "set") and inner.qual not in ("modules",):
+            return inner.but(
+                qual=site.callee,
+                origins=(site.node,),
+                items=dict(inner.items) if inner.items and inner.qual in ("list", "tuple") else None,
+            )
+        return inner
+    if inner.kind is Kind.SHAPE:
+        return Value(Kind.CONTAINER, qual="list", elem=NUMBER.but(qual="tensor size"), items=inner.items)
+    element = reader.element(inner)
+    return Value(Kind.CONTAINER, qual="list", elem=element, origins=(site.node,))
+
+
+def _next(reader: MethodReader, site: sites.Call) -> Value:
+    return reader.element(site.arguments[0].value) if site.arguments else UNKNOWN
+
+
+def _map(reader: MethodReader, site: sites.Call) -> Value:
+    function = site.arguments[0].value if site.arguments else UNKNOWN
+    if function.fn is not None:
+        info = function.fn
+        values: dict[int, Value] = {}
+        start = 1 if function.bound is not None and info.method == "instance" else 0
+        for offset, argument in enumerate(site.arguments[1:]):
+            if start + offset < len(info.parameters):
+                reader.pass_value(info.parameters[start + offset], site.node, reader.element(argument.value), values)
+        reader.called(info, site.node)
+        if info.returns is not None:
+            return Value(Kind.CONTAINER, qual="iterator", elem=reader.instantiate(info, info.returns, values))
+    if function.qual in ("float", "int", "str", "len", "bool"):
+        return Value(Kind.CONTAINER, qual="iterator", elem=STRING if function.qual == "str" else NUMBER)
+    return Value(Kind.CONTAINER, qual="iterator", elem=UNKNOWN)
+
+
+def _filter(reader: MethodReader, site: sites.Call) -> Value:
+    return site.arguments[1].value if len(site.arguments) > 1 else UNKNOWN
+
+
+def _extreme(reader: MethodReader, site: sites.Call) -> Value:
+    """`max`, `min`: one of the arguments, or of the elements."""
+    values = [argument.value for argument in site.arguments if argument.name is None and not argument.star]
+    if len(values) == 1:
+        result = reader.element(values[0], values=True)
+    elif values:
+        result = functools.reduce(join, values)
+    else:
+        return UNKNOWN
+    if result.kind is Kind.TENSOR:
+        result = result.but(origins=(site.node,), ident=None)
+        if not result.on_host:
+            reader.effect(EffectKind.WAIT, site.node, result)
+    elif result.kind is Kind.NUMBER:
+        result = NUMBER.but(qual="tensor size") if any(v.qual == "tensor size" for v in values) else NUMBER
+    return result
+
+
+def _sum(reader: MethodReader, site: sites.Call) -> Value:
+    element = reader.element(site.arguments[0].value, values=True) if site.arguments else UNKNOWN
+    if element.kind in (Kind.TENSOR, Kind.BATCH):
+        return reader.launch(reader.tensor(site.node, [element], rank=element.rank, dtype=element.dtype), site.node)
+    if element.kind is Kind.UNKNOWN:
+        return element.but(origins=(site.node,), ident=None)
+    return NUMBER
+
+
+def _truths(reader: MethodReader, site: sites.Call) -> Value:
+    element = reader.element(site.arguments[0].value, values=True) if site.arguments else UNKNOWN
+    if element.kind is Kind.TENSOR and not element.on_host:
+        reader.effect(EffectKind.WAIT, site.node, element)
+    return NUMBER
+
+
+def _abs(reader: MethodReader, site: sites.Call) -> Value:
+    value = site.arguments[0].value if site.arguments else UNKNOWN
+    if value.is_tensor:
+        return reader.launch(reader.tensor(site.node, [value], dtype=value.dtype, rank=value.rank), site.node)
+    return NUMBER if value.kind is Kind.NUMBER else value.but(ident=None)
+
+
+def _getattr(reader: MethodReader, site: sites.Call) -> Value:
+    if len(site.arguments) < 2:
+        return UNKNOWN
+    base, name = site.arguments[0].value, site.arguments[1].value.const
+    if isinstance(name, str):
+        found = reader.attribute_of(base, identifier(name), site.node)
+        if len(site.arguments) > 2 and found.kind is Kind.UNKNOWN:
+            return UNKNOWN
+        return found
+    if base.kind is Kind.NAMESPACE and base.qual in ("torch.optim", "torch.nn"):
+        return Value(Kind.FUNCTION, qual=f"{base.qual}.?")
+    return UNKNOWN
+
+
+def _setattr(reader: MethodReader, site: sites.Call) -> Value:
+    if len(site.arguments) == 3:
+        base, name, value = (argument.value for argument in site.arguments)
+        if base.cls is not None and isinstance(name.const, str):
+            base.cls.store(name.const, site.node, value.but(ident=None, deps=0))
+    return NONE
+
+
+def _isinstance(reader: MethodReader, site: sites.Call) -> Value:
+    return NUMBER
+
+
+def _super(reader: MethodReader, site: sites.Call) -> Value:
+    cls = reader.frame.info.cls
+    if cls is None and reader.frame.info.parent is not None:
+        cls = reader.frame.info.parent.cls
+    parents = cls.parents() if cls is not None else []
+    if parents:
+        return reader.instance_of(parents[0])
+    if cls is not None and reader.is_module(cls):
+        return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, qual="super")
+    return Value(Kind.OBJECT, qual="super")
+
+
+def _dict_call(reader: MethodReader, site: sites.Call) -> Value:
+    items: dict[Any, Value] = {}
+    elem: Value | None = None
+    for argument in site.arguments:
+        value = argument.value
+        if argument.name is not None:
+            items[argument.name] = value
+            elem = value if elem is None else join(elem, value)
+        elif value.kind is Kind.CONTAINER:
+            items.update({k: v for k, v in (value.items or {}).items() if isinstance(k, str)})
+            inner = reader.element(value, values=True)
+            elem = inner if elem is None else join(elem, inner)
+    return Value(Kind.CONTAINER, qual="dict", items=items or None, elem=elem, origins=(site.node,))
+
+
+BUILTIN_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
+    "float": _number,
+    "int": _number,
+    "complex": _number,
+    "round": _number,
+    "str": _text,
+    "repr": _text,
+    "format": _text,
+    "print": _print,
+    "bool": _bool,
+    "len": _len,
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": zipped,
+    "iter": _same_elements,
+    "list": _same_elements,
+    "tuple": _same_elements,
+    "set": _same_elements,
+    "sorted": _same_elements,
+    "reversed": _same_elements,
+    "next": _next,
+    "map": _map,
+    "filter": _filter,
+    "max": _extreme,
+    "min": _extreme,
+    "sum": _sum,
+    "any": _truths,
+    "all": _truths,
+    "abs": _abs,
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "isinstance": _isinstance,
+    "hasattr": _isinstance,
+    "callable": _isinstance,
+    "super": _super,
+    "dict": _dict_call,
+}

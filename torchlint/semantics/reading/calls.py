@@ -1,0 +1,177 @@
+"""Calls: who is called, what that gives, and what it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
+from torchlint.semantics import sites
+from torchlint.semantics.functions import EffectKind, Role
+from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.reading.containers import Arguments
+from torchlint.semantics.reading.managers import ManagerReader
+from torchlint.semantics.reading.modules import MODULE_MOVES
+from torchlint.semantics.values import (
+    ANYWHERE,
+    HOST,
+    MAYBE,
+    UNKNOWN,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class CallReader(ManagerReader):
+    """Evaluates calls."""
+
+    def call(self, node: cst.Call) -> Value:
+        function_node = node.func
+        method: str | None = None
+        receiver: Value | None = None
+        receiver_node: cst.BaseExpression | None = None
+        if isinstance(function_node, cst.Attribute):
+            method = identifier(function_node.attr.value)
+            receiver_node = function_node.value
+            function = self.eval(function_node)
+            receiver = self.model.values.get(receiver_node) if self.recording else None
+            if receiver is None:
+                receiver = function.bound if function.bound is not None else self.eval_quietly(receiver_node)
+        else:
+            function = self.eval(function_node)
+        arguments: Arguments = []
+        for argument in node.args:
+            value = self.eval(argument.value)
+            keyword = identifier(argument.keyword.value) if argument.keyword is not None else None
+            arguments.append(sites.Argument(keyword, argument.star, argument.value, value))
+        site = sites.Call(
+            node, self.callee_name(function, receiver, method), method, receiver, receiver_node, function, arguments, UNKNOWN,
+            self.context, self.statement,
+        )  # fmt: skip
+        result = self.apply(site)
+        site.result = result
+        if self.recording:
+            self.sites.calls.append(site)
+        if function.kind is not Kind.NAMESPACE and method is not None and receiver_node is not None:
+            self.in_place(site)
+        if function.fn is None and isinstance(self.statement, cst.Expr) and self.statement.value is node:
+            self.given_away(site)
+        return result
+
+    def callee_name(self, function: Value, receiver: Value | None, method: str | None) -> str | None:
+        if function.fn is not None or (function.cls is not None and function.kind is Kind.CLASS):
+            return function.qual
+        if receiver is not None and method is not None:
+            if receiver.kind is Kind.TENSOR or receiver.kind is Kind.BATCH:
+                return f"torch.Tensor.{method}"
+            if receiver.kind is Kind.MODULE and receiver.cls is None and function.kind is not Kind.MODULE:
+                return f"torch.nn.Module.{method}"
+            if receiver.kind is Kind.OPTIMIZER:
+                return f"torch.optim.Optimizer.{method}"
+            if receiver.kind is Kind.SCALER:
+                return f"torch.amp.GradScaler.{method}"
+            if receiver.kind is Kind.EVENT:
+                return f"torch.cuda.Event.{method}"
+            if receiver.kind is Kind.STREAM:
+                return f"torch.cuda.Stream.{method}"
+            if receiver.kind is Kind.NDARRAY:
+                return f"numpy.ndarray.{method}"
+            if receiver.kind is Kind.STRING:
+                return f"str.{method}"
+            if receiver.kind is Kind.CONTAINER:
+                return f"{receiver.qual if receiver.qual in ('list', 'dict', 'set', 'tuple') else 'list'}.{method}"
+            if receiver.kind is Kind.OBJECT and receiver.qual:
+                return f"{receiver.qual}.{method}"
+        if function.kind is Kind.MODULE:
+            return function.qual
+        return function.qual if function.kind in (Kind.FUNCTION, Kind.CLASS, Kind.NAMESPACE) else None
+
+    def apply(self, site: sites.Call) -> Value:
+        """What the call gives, after noting what it does."""
+        function = site.function
+        if site.method in known.HOOK_REGISTRARS:
+            self.register_hook(site, known.HOOK_REGISTRARS[site.method])
+            return Value(Kind.OBJECT)
+        if function.fn is not None:
+            return self.call_own(function.fn, function.bound, site)
+        if function.cls is not None:
+            if function.kind is Kind.CLASS:
+                return self.construct(function.cls, site)
+            called = function.cls.find_method("forward" if function.kind is Kind.MODULE else "__call__")
+            if called is None and function.kind is Kind.MODULE:
+                return self.call_module(function, site)
+            if called is not None:
+                if function.kind is Kind.MODULE:
+                    self.effect(EffectKind.FORWARD, site.node, function)
+                    self.effect(EffectKind.LAUNCH, site.node, function)
+                    self.follow_module(function, site)
+                result = self.call_own(called, function, site)
+                if function.kind is Kind.MODULE and result.kind in (Kind.UNKNOWN, Kind.TENSOR, Kind.BATCH):
+                    return self.module_output(function, site, result)
+                return result
+        receiver, method = site.receiver, site.method
+        if receiver is not None and method is not None and function.kind not in (Kind.MODULE, Kind.NAMESPACE):
+            given = self.call_method(receiver, method, site)
+            if given is not None:
+                return given
+        if function.kind is Kind.MODULE:
+            return self.call_module(function, site)
+        if function.qual is not None and function.kind in (Kind.FUNCTION, Kind.CLASS, Kind.NAMESPACE):
+            return self.call_external(function.qual, site)
+        return self.call_unknown(site)
+
+    def register_hook(self, site: sites.Call, kind: str) -> None:
+        """A function becomes a hook: it runs on every step, with what passes the module."""
+        for argument in site.arguments:
+            if argument.value.fn is not None:
+                argument.value.fn.role = Role.HOOK
+                argument.value.fn.hook = kind
+
+    def in_place(self, site: sites.Call) -> None:
+        """Calls that change what their receiver's name stands for: `model.cuda()` alone, `x.add_(y)`."""
+        receiver, method, node = site.receiver, site.method, site.receiver_node
+        if receiver is None or node is None or method is None:
+            return
+        if method in MODULE_MOVES or method in ("cuda", "requires_grad_"):
+            if receiver.kind is Kind.MODULE:
+                self.rename(node, site.result)
+            elif (
+                receiver.kind is Kind.UNKNOWN
+                and isinstance(self.statement, cst.Expr)
+                and self.statement.value is site.node
+            ):
+                self.rename(node, site.result.but(kind=Kind.MODULE, conf=Confidence.LIKELY, graph=MAYBE))
+        elif (
+            method.endswith("_")
+            and not method.endswith("__")
+            and receiver.kind is Kind.TENSOR
+            and site.result.kind is Kind.TENSOR
+        ):
+            if site.result.graph != receiver.graph or method in ("detach_", "requires_grad_"):
+                self.rename(node, site.result)
+
+    def given_away(self, site: sites.Call) -> None:
+        """`batch_to_device(batch, device)`: what is not read may have moved the members of a batch it was given."""
+        if len(site.arguments) > 1:
+            for argument in site.arguments:
+                if argument.value.kind is Kind.BATCH and argument.value.on_host:
+                    self.rename(argument.node, argument.value.but(device=HOST | ANYWHERE, pinned=None))
+
+    def rename(self, node: cst.BaseExpression, value: Value) -> None:
+        name = dotted(node)
+        if name is None:
+            return
+        if "." in name:
+            self.frame.env[name] = value
+            self.dotted_bases.add(name.split(".", 1)[0])
+            if isinstance(node, cst.Attribute):
+                holder = self.eval_quietly(node.value)
+                if holder.cls is not None:
+                    holder.cls.store(identifier(node.attr.value), node, value.but(ident=None, deps=0))
+        elif name in self.frame.env:
+            self.frame.env[name] = value

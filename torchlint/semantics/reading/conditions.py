@@ -1,0 +1,363 @@
+"""Conditions: whose truth is taken, how often what they guard runs, and what is known where they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.names import device_bits, dotted
+from torchlint.semantics.reading.attributes import AttributeReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    DETACHED,
+    DEVICE,
+    HOST,
+    MAYBE,
+    NONE,
+    NUMBER,
+    Gate,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+SWAPPED = (Gate.NONE, Gate.RARE)
+
+
+_COUNTER_NAMES = frozenset(
+    """step global_step num_steps step_idx iteration iter it itr i k batch_idx batch_i batch_index n_iter num_iter
+    epoch current_step cur_step update_step steps iters t idx counter count""".split()
+)
+
+
+class ConditionReader(AttributeReader):
+    """Evaluates conditions."""
+
+    def condition(self, node: cst.BaseExpression, how: str) -> Value:
+        """Evaluate an expression whose truth decides; each part whose truth is taken is a site."""
+        if isinstance(node, cst.BooleanOperation):
+            left = self.condition(node.left, how)
+            before, saved = self.frame.env, self.context
+            self.frame.env = before.copy()
+            both = isinstance(node.operator, cst.And)
+            self.narrow(node.left, both)
+            gate = self.gates_of_test(node.left, left)[0 if both else 1]
+            if gate is not Gate.NONE:
+                # `step % n == 0 and bad`: the right side is evaluated only where the left lets it.
+                self.context = Context(Scope.BRANCH, node, saved, gate=gate, test=node.left, negated=not both)
+            right = self.condition(node.right, how)
+            self.context = saved
+            walrus = {k: v for k, v in self.frame.env.items() if k not in before}
+            self.frame.env = before
+            before.update(walrus)
+            word = "and" if isinstance(node.operator, cst.And) else "or"
+            value = NUMBER.but(gates=combine(word, left.gates, right.gates))
+        elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+            inner = self.condition(node.expression, how)
+            gates = inner.gates
+            value = NUMBER if gates is None else NUMBER.but(gates=(gates[1], gates[0]))
+        else:
+            value = self.eval(node)
+            self.truth(node, value, how)
+            return value
+        if self.recording:
+            self.model.values[node] = value
+        return value
+
+    def gates_of_comparison(
+        self, operator: str, left_node: cst.BaseExpression, left: Value, right: Value
+    ) -> tuple[Gate, Gate] | None:
+        if left.gates == SWAPPED:  # a remainder
+            if operator == "==":
+                return (Gate.RARE, Gate.NONE)
+            if operator in ("!=", ">"):
+                return SWAPPED
+            return None
+        if left.qual == "device type" and isinstance(right.const, str):
+            on_host = device_bits(right.const) == HOST
+            then, other = (Gate.HOST, Gate.NONE) if on_host else (Gate.NONE, Gate.HOST)
+            return (then, other) if operator == "==" else (other, then) if operator == "!=" else None
+        name = dotted(left_node)
+        counter = left.qual == "index" or (
+            name is not None and name.rsplit(".", 1)[-1] in _COUNTER_NAMES and left.kind in (Kind.NUMBER, Kind.UNKNOWN)
+        )
+        if counter and right.kind in (Kind.NUMBER, Kind.UNKNOWN):
+            if operator == "==":
+                return (Gate.RARE, Gate.NONE)
+            if operator == "!=":
+                return SWAPPED
+            small = isinstance(right.const, (int, float)) and right.const <= 10
+            if operator in ("<", "<=") and small:
+                return (Gate.RARE, Gate.NONE)
+            if operator in (">", ">=") and small:
+                return None
+        return None
+
+    def gates_of(self, node: cst.If, value: Value) -> tuple[Gate, Gate]:
+        """How often the two branches of an `if` run, as far as its test tells."""
+        gates = self.gates_of_test(node.test, value)
+        if gates != (Gate.NONE, Gate.NONE):
+            return gates
+        test, flipped = _unnegated(node.test)
+        return (self._gate_of_cache(node, test, flipped), self._gate_of_kept(node, test, flipped))
+
+    def gates_of_test(self, test: cst.BaseExpression, value: Value) -> tuple[Gate, Gate]:
+        """How often code runs where a test holds and where it fails, as far as the test alone tells."""
+        if value.gates is not None and value.gates != (Gate.NONE, Gate.NONE):
+            return value.gates
+        test, flipped = _unnegated(test)
+        gate = self._gate_of_flag(test)
+        return (Gate.NONE, gate) if flipped else (gate, Gate.NONE)
+
+    def _gate_of_flag(self, test: cst.BaseExpression) -> Gate:
+        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+            for part in (test.left, test.right):
+                gate = self._gate_of_flag(part)
+                if gate is not Gate.NONE:
+                    return gate
+            return Gate.NONE
+        if isinstance(test, cst.Call):
+            name = dotted(test.func)
+            last = name.rsplit(".", 1)[-1] if name else ""
+            if last in ("is_tracing", "is_scripting", "is_in_onnx_export", "isEnabledFor", "_get_tracing_state"):
+                return Gate.DEBUG
+            return Gate.NONE
+        name = dotted(test)
+        if name is None and isinstance(test, cst.Subscript):
+            key = self.literal_key(test)
+            name = key if isinstance(key, str) else None
+        if name is None:
+            return Gate.NONE
+        last = name.rsplit(".", 1)[-1].lower()
+        if name == "__debug__" or any(word in last for word in known.DEBUG_WORDS):
+            return Gate.DEBUG
+        if last in ("first", "is_first", "first_step", "first_batch", "is_last", "last_step", "first_iter"):
+            return Gate.RARE
+        return Gate.NONE
+
+    def _gate_of_cache(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
+        """`if self.x is None: self.x = ...`, `if key not in cache: cache[key] = ...`: once, then kept."""
+        kept: cst.BaseExpression | None = None
+        if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+            operator = test.comparisons[0].operator
+            right = test.comparisons[0].comparator
+            if isinstance(operator, (cst.Is, cst.Equal)) and isinstance(right, cst.Name) and right.value == "None":
+                kept = None if flipped else test.left
+            elif isinstance(operator, cst.NotIn) and not flipped or isinstance(operator, cst.In) and flipped:
+                kept = right
+            elif isinstance(operator, cst.NotEqual) and isinstance(right, (cst.Name, cst.Attribute)):
+                kept = test.left
+            elif isinstance(operator, (cst.LessThan, cst.GreaterThan)):
+                kept = test.left if dotted(test.left) else right
+        elif (
+            isinstance(test, cst.Call) and isinstance(test.func, cst.Name) and test.func.value == "hasattr" and flipped
+        ):
+            kept = test.args[0].value if test.args else None
+        elif flipped and isinstance(test, cst.Attribute):
+            kept = test  # `if not self.ready: ...; self.ready = True`
+        elif isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or):
+            for part in (test.left, test.right):
+                if self._gate_of_cache(node, part, flipped) is not Gate.NONE:
+                    return Gate.RARE
+            return Gate.NONE
+        name = dotted(kept) if kept is not None else None
+        if name is None or ("." not in name and not self._is_outer(name)):
+            return Gate.NONE
+        return Gate.RARE if _assigns(node.body, name) else Gate.NONE
+
+    def _gate_of_kept(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
+        """`if key in cache: return cache[key]`, `if kept is not None: return kept`: what follows, and keeps, runs once."""
+        function = self.frame.info.node
+        if flipped or not isinstance(test, cst.Comparison) or not isinstance(function, cst.FunctionDef):
+            return Gate.NONE
+        if not isinstance(node.body.body[-1], cst.SimpleStatementLine) or not isinstance(
+            node.body.body[-1].body[-1], cst.Return
+        ):
+            return Gate.NONE
+        comparison = test.comparisons[0]
+        kept: cst.BaseExpression | None = None
+        if isinstance(comparison.operator, cst.In):
+            kept = comparison.comparator
+        elif isinstance(comparison.operator, cst.IsNot):
+            kept = test.left
+            origin = self.eval_quietly(kept).origin
+            if (
+                isinstance(origin, cst.Call)
+                and isinstance(origin.func, cst.Attribute)
+                and origin.func.attr.value == "get"
+            ):
+                kept = origin.func.value
+        name = dotted(kept) if kept is not None else None
+        if name is None or ("." not in name and not self._is_outer(name)):
+            return Gate.NONE
+        return Gate.RARE if _assigns(function.body, name) else Gate.NONE
+
+    def _is_outer(self, name: str) -> bool:
+        return name in self.frame.nonlocals or name not in self.frame.env
+
+    def narrow(self, test: cst.BaseExpression, holds: bool) -> None:
+        """Change the environment by what is known where a test holds, or fails."""
+        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            self.narrow(test.expression, not holds)
+        elif isinstance(test, cst.BooleanOperation):
+            if isinstance(test.operator, cst.And) == holds:
+                self.narrow(test.left, holds)
+                self.narrow(test.right, holds)
+        elif isinstance(test, cst.Call):
+            self._narrow_call(test, holds)
+        elif isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+            comparison = test.comparisons[0]
+            right = comparison.comparator
+            if isinstance(right, cst.Name) and right.value == "None":
+                is_none = isinstance(comparison.operator, (cst.Is, cst.Equal)) == holds
+                self._rebind(
+                    test.left,
+                    lambda v: (
+                        NONE
+                        if is_none and (v.kind is Kind.NONE)
+                        else v.but(optional=False)
+                        if v.optional and not is_none
+                        else v
+                    ),
+                )
+            elif isinstance(test.left, cst.Attribute) and test.left.attr.value == "type":
+                owner = test.left.value
+                if isinstance(owner, cst.Attribute) and owner.attr.value == "device":
+                    text = self.eval_quietly(right).const
+                    bits = device_bits(text) if isinstance(text, str) else 0
+                    equal = isinstance(comparison.operator, cst.Equal) == holds
+                    if bits:
+                        self._place(owner.value, bits if equal else DEVICE if bits == HOST else 0)
+        elif isinstance(test, cst.Attribute):
+            if test.attr.value == "is_cuda":
+                self._place(test.value, DEVICE if holds else HOST)
+
+    def _place(self, node: cst.BaseExpression, bits: int) -> None:
+        if bits:
+            self._rebind(node, lambda v: v.but(device=bits) if v.device != bits else v)
+
+    def _rebind(self, node: cst.BaseExpression, change: Callable[[Value], Value]) -> None:
+        name = dotted(node)
+        if name is None:
+            return
+        value = self.lookup(name)
+        if value is None and isinstance(node, cst.Attribute):
+            value = self.eval_quietly(node)
+            self.dotted_bases.add(name.split(".", 1)[0])
+        if value is not None:
+            changed = change(value)
+            if changed is not value:
+                self.frame.env[name] = changed
+
+    def _narrow_call(self, test: cst.Call, holds: bool) -> None:
+        if not test.args:
+            return
+        function = self.eval_quietly(test.func)
+        if function.qual == "torch.is_tensor" or (
+            function.qual == "isinstance" and len(test.args) == 2 and self._names_tensor(test.args[1].value)
+        ):
+            if holds:
+                self._rebind(
+                    test.args[0].value,
+                    lambda v: (
+                        v
+                        if v.kind is Kind.TENSOR
+                        else v.but(
+                            kind=Kind.TENSOR,
+                            conf=Confidence.LIKELY,
+                            device=v.device or ANYWHERE,
+                            graph=v.graph or MAYBE,
+                        )
+                    ),
+                )
+            else:
+                self._rebind(
+                    test.args[0].value,
+                    lambda v: Value(Kind.UNKNOWN, device=HOST, graph=DETACHED) if v.kind is Kind.TENSOR else v,
+                )
+        elif function.qual == "isinstance" and len(test.args) == 2 and holds:
+            declared = self.annotated(test.args[1].value)
+            if declared.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY, Kind.MODULE):
+                self._rebind(
+                    test.args[0].value,
+                    lambda v: (
+                        v
+                        if v.kind is declared.kind
+                        else declared.but(elem=v if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
+                    ),
+                )
+
+    def _names_tensor(self, node: cst.BaseExpression) -> bool:
+        if isinstance(node, cst.Tuple):
+            return any(self._names_tensor(element.value) for element in node.elements)
+        return self.eval_quietly(node).qual in (
+            "torch.Tensor",
+            "torch.nn.Parameter",
+            "torch.FloatTensor",
+            "torch.cuda.FloatTensor",
+        )
+
+
+def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
+    """A test without the `not` before it, and whether there was one."""
+    flipped = False
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, flipped = test.expression, not flipped
+    return test, flipped
+
+
+def combine(how: str, a: tuple[Gate, Gate] | None, b: tuple[Gate, Gate] | None) -> tuple[Gate, Gate] | None:
+    """The gates of `a and b`, or of `a or b`."""
+    if a is None and b is None:
+        return None
+    a, b = a or (Gate.NONE, Gate.NONE), b or (Gate.NONE, Gate.NONE)
+    if how == "and":
+        return _either(a[0], b[0]), _both(a[1], b[1])
+    return _both(a[0], b[0]), _either(a[1], b[1])
+
+
+def _either(a: Gate, b: Gate) -> Gate:
+    return a if a is not Gate.NONE else b
+
+
+def _both(a: Gate, b: Gate) -> Gate:
+    return a if b is not Gate.NONE else Gate.NONE
+
+
+def _assigns(body: cst.BaseSuite, name: str) -> bool:
+    """Whether a block assigns the name, an attribute of that name, or an entry of it."""
+    statements = body.body
+    for statement in statements:
+        if isinstance(statement, cst.SimpleStatementLine):
+            for small in statement.body:
+                targets: list[cst.BaseExpression] = []
+                if isinstance(small, cst.Assign):
+                    for assigned in small.targets:
+                        whole = assigned.target
+                        targets += [e.value for e in whole.elements] if isinstance(whole, cst.Tuple) else [whole]
+                elif isinstance(small, (cst.AnnAssign, cst.AugAssign)):
+                    targets = [small.target]
+                elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+                    function = small.value.func
+                    if isinstance(function, cst.Attribute) and function.attr.value in (
+                        "register_buffer",
+                        "setdefault",
+                        "add",
+                        "update",
+                    ):
+                        return True
+                for written in targets:
+                    found = dotted(written.value if isinstance(written, cst.Subscript) else written)
+                    if found is not None and (found == name or found.startswith(name + ".")):
+                        return True
+        elif isinstance(statement, (cst.If, cst.With, cst.For)) and _assigns(statement.body, name):
+            return True
+    return False

@@ -1,0 +1,114 @@
+"""Methods of lists, dictionaries and their kin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from torchlint.semantics import sites
+from torchlint.semantics.names import dotted, factors
+from torchlint.semantics.reading.decorators import DecoratorReader
+from torchlint.semantics.values import (
+    NONE,
+    NUMBER,
+    STRING,
+    UNKNOWN,
+    Kind,
+    Value,
+    grow,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+Arguments = list[sites.Argument]
+
+
+_CONTAINER_ADDS: dict[str, int] = {"append": 0, "add": 0, "appendleft": 0, "insert": 1, "push": 0, "put": 0}
+
+
+class ContainerReader(DecoratorReader):
+    """Evaluates methods of containers."""
+
+    def container_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
+        elem = receiver.elem
+        if method in _CONTAINER_ADDS:
+            argument = site.argument(_CONTAINER_ADDS[method])
+            if argument is not None:
+                self.store_value(receiver, argument, method, site)
+            return NONE
+        if method in ("extend", "update", "extendleft"):
+            for argument in site.arguments:
+                if argument.name is not None:
+                    self.store_value(receiver, argument, method, site, key=argument.name)
+                else:
+                    inner = self.element(argument.value, values=True)
+                    self.store_value(receiver, argument, method, site, value=inner)
+                    if argument.value.items and receiver.qual == "dict":
+                        for key, item in argument.value.items.items():
+                            grow(receiver, item, key)
+            return NONE
+        if method == "setdefault":
+            argument = site.argument(1)
+            if argument is not None:
+                grow(receiver, argument.value, None)
+            return receiver.elem or UNKNOWN
+        if method in ("values",):
+            return Value(Kind.CONTAINER, qual="values", elem=elem or UNKNOWN, items=_enumerated(receiver))
+        if method == "items":
+            value = elem or UNKNOWN
+            pair = Value(Kind.CONTAINER, qual="tuple", elem=value, items={0: STRING, 1: value})
+            return Value(Kind.CONTAINER, qual="items", elem=pair)
+        if method == "keys":
+            return Value(Kind.CONTAINER, qual="list", elem=STRING)
+        if method in ("get", "pop", "popleft", "popitem"):
+            key = site.argument(0)
+            if (
+                key is not None
+                and receiver.items
+                and isinstance(key.value.const, (int, str))
+                and key.value.const in receiver.items
+            ):
+                return receiver.items[key.value.const]
+            return elem or UNKNOWN
+        if method in ("copy", "to"):
+            if method == "to":
+                return receiver
+            return receiver.but(items=dict(receiver.items) if receiver.items else None)
+        if method in ("count", "index"):
+            return NUMBER
+        if method in ("clear",):
+            return NONE
+        if method in ("sort", "reverse"):
+            return NONE
+        return None
+
+    def store_value(
+        self,
+        container: Value,
+        argument: sites.Argument,
+        how: str,
+        site: sites.Call,
+        *,
+        value: Value | None = None,
+        key: str | None = None,
+    ) -> None:
+        """A container takes a value: it remembers it, and rules hear of it."""
+        stored = argument.value if value is None else value
+        grow(container, stored.but(ident=None, deps=0) if stored.ident is not None or stored.deps else stored, key)
+        self.note_stored_parameter(stored)
+        if site.receiver_node is not None:
+            self.note_flow(site.receiver_node, factors(argument.node))
+        if self.recording:
+            name = dotted(site.receiver_node) if site.receiver_node is not None else None
+            if name is None and isinstance(site.receiver_node, cst.Subscript):
+                name = dotted(site.receiver_node.value)
+            self.sites.stores.append(
+                sites.Store(site.node, how, container, name, argument.node, stored, self.context, self.statement, key)
+            )
+
+
+def _enumerated(receiver: Value) -> dict[Any, Value] | None:
+    return dict(enumerate(receiver.items.values())) if receiver.items else None

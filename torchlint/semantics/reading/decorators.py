@@ -1,0 +1,146 @@
+"""What a definition means: its role, its decorators, and whether it is compiled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.knowledge import names as known
+from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
+from torchlint.semantics.reading.own_calls import OwnCallReader
+from torchlint.semantics.values import (
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class DecoratorReader(OwnCallReader):
+    """Classifies functions and classes."""
+
+    def classify(self, info: FunctionInfo) -> None:
+        """What a function is for."""
+        cls = info.cls
+        name = info.name
+        words = {value.qual for _, value in info.decorators if value.qual}
+        if cls is not None:
+            info.method = "instance"
+            if "staticmethod" in words:
+                info.method = "static"
+            elif "classmethod" in words or name in ("__new__", "__init_subclass__", "__class_getitem__"):
+                info.method = "class"
+            elif words & {"property", "functools.cached_property"} or any(
+                isinstance(node, cst.Attribute) and node.attr.value in ("setter", "getter")
+                for node, _ in info.decorators
+            ):
+                info.method = "property"
+        role = self.role_of(info, cls, name)
+        if words & {"functools.cache", "functools.lru_cache", "functools.cached_property"}:
+            role = Role.SETUP  # runs once, then its result is kept
+        if info.role is not Role.WORKER and info.role is not Role.HOOK:
+            info.role = role
+        for base in cls.base_names if cls is not None else ():
+            last = base.rsplit(".", 1)[-1]
+            if any(last.endswith(suffix) and name in methods for suffix, methods in known.NO_GRAD_METHODS.items()):
+                info.no_grad = True
+
+    def role_of(self, info: FunctionInfo, cls: ClassInfo | None, name: str) -> Role:
+        if self.model.is_test_file or (
+            name.startswith("test_")
+            and (self.model.uses_tests or all(p.name in known.TEST_FIXTURES for p in info.parameters))
+        ):
+            return Role.TEST
+        if cls is None:
+            return Role.PLAIN
+        if cls.name.startswith("Test") and self.model.uses_tests:
+            return Role.TEST
+        if cls.is_a(known.AUTOGRAD_FUNCTION) and name in ("forward", "backward", "setup_context"):
+            return Role.AUTOGRAD
+        if name in known.SETUP_METHODS:
+            return Role.SETUP
+        if self.is_dataset(cls) and name in ("__getitem__", "__iter__", "__next__", "__getitems__"):
+            return Role.WORKER
+        if self.is_module(cls) and name == "forward":
+            return Role.FORWARD
+        if name == "step" and self.new_instance(cls).kind is Kind.OPTIMIZER:
+            return Role.OPTIMIZER_STEP
+        for base in cls.base_names:
+            last = base.rsplit(".", 1)[-1]
+            for suffix, methods in known.STEP_METHODS.items():
+                if last.endswith(suffix) and name in methods:
+                    return Role.STEP
+        if name in ("training_step", "validation_step", "test_step") and any(base.cls is None for base in cls.bases):
+            return Role.STEP
+        return Role.PLAIN
+
+    def decorated(self, function: Value, info: FunctionInfo, node: cst.BaseExpression, decorator: Value) -> Value:
+        """The function that a decorator gives, after noting what it means for the body."""
+        call = node if isinstance(node, cst.Call) else None
+        qual = decorator.qual or ""
+        if call is not None:
+            called = self.eval_quietly(call.func)
+            qual = called.qual or ""
+            if called.fn is not None:
+                return function  # a factory of decorators: what it gives is not known
+        elif decorator.fn is not None and decorator.fn.parameters:
+            # A decorator of this file: its wrapper calls this very function.
+            self.pass_value(decorator.fn.parameters[0], node, function, {})
+            return function
+        if qual in ("torch.no_grad", "torch.inference_mode"):
+            info.no_grad = not (call is not None and call.args and self.eval_quietly(call.args[0].value).const is False)
+        elif qual == "torch.set_grad_enabled" and call is not None and call.args:
+            info.no_grad = self.eval_quietly(call.args[0].value).const is False
+        elif qual in ("torch.compile", "torch._dynamo.optimize"):
+            info.compiled = True
+            info.fullgraph = self.wants_fullgraph(call)
+        elif qual == "functools.partial" and call is not None and call.args:
+            inner = self.eval_quietly(call.args[0].value)
+            if inner.qual == "torch.compile":
+                info.compiled = True
+                info.fullgraph = self.wants_fullgraph(call)
+        elif qual in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
+            info.is_context_manager = True
+        return function
+
+    def wants_fullgraph(self, call: cst.Call | None) -> bool:
+        if call is None:
+            return False
+        for argument in call.args:
+            if argument.keyword is not None and argument.keyword.value == "fullgraph":
+                return self.eval_quietly(argument.value).const is True
+        return False
+
+    def decorated_class(self, value: Value, info: ClassInfo, node: cst.BaseExpression, decorator: Value) -> Value:
+        call = node if isinstance(node, cst.Call) else None
+        qual = self.eval_quietly(call.func).qual if call is not None else decorator.qual
+        if qual == "torch.compile":
+            self.compile_class(info, self.wants_fullgraph(call))
+        return value
+
+    def compile_class(self, cls: ClassInfo, fullgraph: bool) -> None:
+        """An instance of the class is compiled: so are the modules it holds."""
+        if cls.compiled and (cls.fullgraph or not fullgraph):
+            return
+        cls.compiled = True
+        cls.fullgraph = cls.fullgraph or fullgraph
+        for stores in list(cls.stores.values()):
+            for held in list(stores.values()):
+                self.compile_value(held, fullgraph)
+
+    def compile_value(self, value: Value | None, fullgraph: bool) -> None:
+        if value is None:
+            return
+        if value.fn is not None:
+            value.fn.compiled = True
+            value.fn.fullgraph = value.fn.fullgraph or fullgraph
+        elif value.cls is not None and value.kind is Kind.MODULE:
+            self.compile_class(value.cls, fullgraph)
+        if value.kind in (Kind.MODULE, Kind.CONTAINER):
+            if value.elem is not None:
+                self.compile_value(value.elem, fullgraph)
+            for item in (value.items or {}).values():
+                if item is not value.elem:
+                    self.compile_value(item, fullgraph)

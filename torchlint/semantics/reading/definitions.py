@@ -1,0 +1,239 @@
+"""Definitions of functions, classes and lambdas, and what is known of their parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import CallerSite, ClassInfo, FunctionInfo, Parameter, Role
+from torchlint.semantics.names import identifier
+from torchlint.semantics.reading.base import Frame
+from torchlint.semantics.reading.bindings import BindingReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DETACHED,
+    DEVICE,
+    MAYBE,
+    MISSING,
+    UNKNOWN,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class DefinitionReader(BindingReader):
+    """Reads definitions."""
+
+    def define_function(self, node: cst.FunctionDef) -> None:
+        name = identifier(node.name.value)
+        decorators = [(d.decorator, self.eval(d.decorator)) for d in node.decorators]
+        info = self.model.functions.get(node)
+        outer = self.frame.info
+        cls = self.frame.cls
+        if info is None:
+            prefix = (
+                cls.qualname + "." if cls is not None else ("" if outer is self.model.root else outer.qualname + ".")
+            )
+            info = FunctionInfo(
+                node,
+                name,
+                prefix + name,
+                cls,
+                None if outer is self.model.root else outer,
+                self.context,
+            )
+            self.model.functions[node] = info
+            self.model.home[node] = self.model
+            self.declare_parameters(info, node.params)
+            if cls is not None:
+                cls.methods[name] = info
+        info.context = self.context
+        info.decorators = decorators
+        self.evaluate_defaults(node.params)
+        self.classify(info)
+        self.frames[info] = self.closure_frame()
+        function = Value(Kind.FUNCTION, fn=info, qual=info.qualname)
+        for expression, decorator in decorators:
+            function = self.decorated(function, info, expression, decorator)
+        self.bind(name, function)
+        self.pending.append((info, self.frame))
+
+    def closure_frame(self) -> Frame:
+        frame: Frame | None = self.frame
+        while frame is not None and frame.cls is not None:
+            frame = frame.parent  # a class body's names are not seen from its methods
+        assert frame is not None
+        return frame
+
+    def declare_parameters(self, info: FunctionInfo, params: cst.Parameters) -> None:
+        index = 0
+
+        def add(param: cst.Param, star: str = "") -> None:
+            nonlocal index
+            annotation = param.annotation.annotation if param.annotation is not None else None
+            info.parameters.append(Parameter(identifier(param.name.value), index, annotation, param.default, star=star))
+            index += 1
+
+        for param in (*params.posonly_params, *params.params):
+            add(param)
+        if isinstance(params.star_arg, cst.Param):
+            add(params.star_arg, "*")
+        for param in params.kwonly_params:
+            add(param)
+        if params.star_kwarg is not None:
+            add(params.star_kwarg, "**")
+
+    def evaluate_defaults(self, params: cst.Parameters) -> None:
+        info = self.model.functions.get(self.statement) if self.statement is not None else None
+        for parameter in info.parameters if info is not None else ():
+            self.declare(parameter)
+
+    def declare(self, parameter: Parameter) -> None:
+        declared = self.annotated(parameter.annotation) if parameter.annotation is not None else UNKNOWN
+        if parameter.default is not None:
+            default = self.eval(parameter.default)
+            if declared.kind is Kind.UNKNOWN:
+                if default.kind is Kind.NONE:
+                    declared = UNKNOWN.but(optional=True)
+                elif default.device == DEVICE or default.kind in (Kind.DEVICE, Kind.STRING) and default.device:
+                    declared = default.but(device=default.device | ANYWHERE, const=MISSING)
+                elif default.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.SHAPE, Kind.DTYPE):
+                    declared = default.but(const=MISSING, conf=Confidence.LIKELY)
+                else:
+                    declared = default
+            elif default.device & DEVICE:
+                declared = declared.but(device=default.device | ANYWHERE)
+            elif default.kind is Kind.NONE:
+                declared = declared.but(optional=True)
+        parameter.declared = declared
+
+    def define_class(self, node: cst.ClassDef) -> None:
+        name = identifier(node.name.value)
+        bases = [self.eval(base.value) for base in node.bases]
+        for keyword in node.keywords:
+            self.eval(keyword.value)
+        decorators = [(d.decorator, self.eval(d.decorator)) for d in node.decorators]
+        info = self.model.classes.get(node)
+        outer = self.frame
+        if info is None:
+            prefix = outer.cls.qualname + "." if outer.cls is not None else ""
+            info = ClassInfo(node, name, prefix + name, self.context)
+            self.model.classes[node] = info
+        info.bases = bases
+        info.base_names = self.ancestors(bases)
+        value = Value(Kind.CLASS, cls=info, qual=info.qualname)
+        self.bind(name, value)
+        frame = Frame(outer.info, outer, info)
+        self.frame = frame
+        with self.within(Context(Scope.CLASS, node, self.context, cls=info)):
+            self.suite(node.body)
+        self.frame = outer
+        for attribute, held in frame.env.items():
+            info.class_attributes[attribute] = held
+        for expression, decorator in decorators:
+            value = self.decorated_class(value, info, expression, decorator)
+        self.bind(name, value)
+        if self.recording:
+            self.sites.classes.append(sites.Class(node, info))
+
+    def lambda_function(self, node: cst.Lambda) -> Value:
+        info = self.define_lambda(node)
+        return Value(Kind.FUNCTION, fn=info, qual=info.qualname)
+
+    def define_lambda(self, node: cst.Lambda) -> FunctionInfo:
+        """A lambda: read where it stands, with the names around it, and called from there as far as anyone knows."""
+        info = self.model.functions.get(node)
+        if info is None:
+            outer = self.frame.info
+            info = FunctionInfo(
+                node, "<lambda>", "<lambda>", None, None if outer is self.model.root else outer, self.context
+            )
+            self.model.functions[node] = info
+            self.declare_parameters(info, node.params)
+        info.context = self.context
+        for parameter in info.parameters:
+            self.declare(parameter)
+        self.frames[info] = self.frame
+        if self.recording:
+            info.callers.append(CallerSite(node, self.context))
+        self.read_function(info)
+        return info
+
+    def parameters_of(self, info: FunctionInfo) -> tuple[object, ...]:
+        """What is known of a function's arguments and of what backward runs on, as something to compare."""
+        facts: list[object] = [len(info.roots)]
+        for parameter in info.parameters:
+            for value in parameter.passed.values():
+                facts.append(
+                    (
+                        value.kind,
+                        value.device,
+                        value.graph,
+                        value.conf,
+                        id(value.cls),
+                        id(value.fn),
+                        value.pinned,
+                        value.dtype,
+                    )
+                )
+            facts.append(None)
+        return tuple(facts)
+
+    def bind_parameters(self, info: FunctionInfo) -> None:
+        for parameter in info.parameters:
+            value = self.parameter_value(info, parameter)
+            info.entry[parameter.index] = (value.device, value.graph)
+            self.frame.env[parameter.name] = value
+
+    def parameter_value(self, info: FunctionInfo, parameter: Parameter) -> Value:
+        """What a parameter holds: its declaration, what callers pass, and how the body uses it."""
+        bit = 1 << min(parameter.index, 60)
+        if parameter.index == 0 and info.cls is not None and info.method in ("instance", "property"):
+            return self.instance_of(info.cls).but(ident=0, deps=bit)
+        if parameter.index == 0 and info.cls is not None and info.method == "class":
+            return Value(Kind.CLASS, cls=info.cls, qual=info.cls.qualname, ident=0)
+        if parameter.star == "*":
+            return Value(Kind.CONTAINER, elem=self._joined(parameter) or UNKNOWN, deps=bit)
+        if parameter.star == "**":
+            return Value(Kind.CONTAINER, elem=self._joined(parameter) or UNKNOWN, qual="dict", deps=bit)
+        value = parameter.declared
+        passed = self._joined(parameter)
+        if passed is not None:
+            if value is None or value.kind in (Kind.UNKNOWN, Kind.NONE):
+                value = passed if value is None or not value.optional else passed.but(optional=True)
+            elif value.kind is passed.kind or passed.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY, Kind.DEVICE):
+                value = (
+                    join(passed, value) if value.kind is passed.kind and value.device not in (0, ANYWHERE) else passed
+                )
+        if info.role is Role.HOOK and (value is None or value.kind is Kind.UNKNOWN):
+            graph = ATTACHED if info.hook == "forward" else DETACHED
+            value = Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=graph)
+        elif value is None or value.kind is Kind.UNKNOWN:
+            value = self.refine(value or UNKNOWN, info.duck.get(parameter.name))
+            if value.kind is Kind.UNKNOWN and info.role in (Role.FORWARD, Role.AUTOGRAD):
+                value = Value(Kind.TENSOR, Confidence.POSSIBLE, device=ANYWHERE, graph=MAYBE)
+            elif value.kind is Kind.TENSOR and info.role in (Role.FORWARD, Role.AUTOGRAD):
+                value = value.but(conf=max(value.conf, Confidence.LIKELY))
+            elif (
+                value.kind is Kind.UNKNOWN
+                and info.role is Role.STEP
+                and parameter.name not in ("self", "return_outputs")
+            ):
+                value = Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE)
+        value = value.but(deps=bit, ident=parameter.index)
+        return self.rooted(value, parameter.name)
+
+    def _joined(self, parameter: Parameter) -> Value | None:
+        result: Value | None = None
+        for value in parameter.passed.values():
+            result = value if result is None else join(result, value)
+        return result

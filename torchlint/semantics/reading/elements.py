@@ -1,0 +1,297 @@
+"""What is in a thing: indexing, iterating, unpacking, and comprehensions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, LoopFacts, Scope
+from torchlint.semantics.names import identifier
+from torchlint.semantics.reading.operators import OperatorReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DETACHED,
+    HOST,
+    MAYBE,
+    MISSING,
+    NUMBER,
+    STRING,
+    UNKNOWN,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+PARAMETER = Value(Kind.TENSOR, Confidence.SURE, device=ANYWHERE, graph=ATTACHED, qual="torch.nn.Parameter")
+
+
+class ElementReader(OperatorReader):
+    """Evaluates subscripts and comprehensions."""
+
+    def _subscript(self, node: cst.Subscript) -> Value:
+        return self.subscript(node, "read", None)
+
+    def subscript(self, node: cst.Subscript, mode: str, written: Value | None) -> Value:
+        """Evaluate an indexing and record it; what it reads."""
+        base = self.eval(node.value)
+        indices: list[tuple[cst.BaseExpression | None, Value | None]] = []
+        bounds: list[tuple[cst.BaseExpression, Value]] = []
+        for element in node.slice:
+            part = element.slice
+            if isinstance(part, cst.Index):
+                if isinstance(part.value, cst.Tuple):
+                    indices.extend((item.value, self.eval(item.value)) for item in part.value.elements)
+                else:
+                    indices.append((part.value, self.eval(part.value)))
+            elif isinstance(part, cst.Slice):
+                indices.append((None, None))
+                for bound in (part.lower, part.upper, part.step):
+                    if bound is not None:
+                        bounds.append((bound, self.eval(bound)))
+        result = self.indexed(node, base, indices)
+        if self.recording:
+            self.model.values[node] = result
+            if base.kind not in (Kind.CLASS, Kind.NDARRAY, Kind.MODULE):
+                self.sites.subscripts.append(
+                    sites.Subscript(node, base, indices, bounds, mode, written, result, self.context, self.statement)
+                )
+        return result
+
+    def indexed(
+        self, node: cst.Subscript, base: Value, indices: list[tuple[cst.BaseExpression | None, Value | None]]
+    ) -> Value:
+        """What `base[indices]` gives."""
+        first = indices[0][1] if indices else None
+        key = first.const if first is not None and len(indices) == 1 else MISSING
+        kind = base.kind
+        if kind is Kind.CONTAINER or (kind is Kind.UNKNOWN and base.items is not None):
+            if base.items is not None and key is not MISSING and hashable(key):
+                index = key
+                if isinstance(key, int) and key < 0 and key not in base.items:
+                    index = len(base.items) + key
+                if index in base.items:
+                    return base.items[index]
+            if first is None and indices:
+                return base.but(items=None)  # a slice
+            return base.elem if base.elem is not None else UNKNOWN
+        if kind is Kind.SHAPE:
+            if first is None:
+                return Value(Kind.SHAPE, qual="tensor size")
+            if base.items is not None and key in base.items:
+                return base.items[key]
+            return NUMBER.but(qual="tensor size")
+        if kind is Kind.TENSOR:
+            if isinstance(key, str):
+                return base.but(kind=Kind.BATCH, origins=(node,), ident=None, rank=None, shape=None)
+            return self.indexed_tensor(node, base, indices)
+        if kind is Kind.BATCH:
+            if len(indices) > 1 or first is None or first.kind is Kind.TENSOR:
+                return self.indexed_tensor(node, base, indices)
+            if base.items is not None and key in base.items:
+                return base.items[key]
+            return base.but(origins=(node,), ident=None, items=None)
+        if kind is Kind.NDARRAY:
+            return Value(Kind.NDARRAY, device=HOST, origins=(node,), dtype=base.dtype)
+        if kind is Kind.MODULE:
+            return (
+                base.elem
+                if base.elem is not None
+                else Value(Kind.MODULE, Confidence.LIKELY, device=base.device or ANYWHERE, graph=MAYBE)
+            )
+        if kind is Kind.STRING:
+            return STRING
+        if kind is Kind.CLASS or kind is Kind.NAMESPACE or (kind is Kind.OBJECT and base.device == HOST):
+            return base
+        if kind is Kind.DATASET or (kind is Kind.OBJECT and base.on_host and base.cls is None):
+            return Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
+        if kind is Kind.UNKNOWN:
+            several = len(indices) > 1 and any(
+                v is None or v.kind is Kind.TENSOR or v.kind is Kind.NONE for _, v in indices
+            )
+            if several or (first is not None and first.kind is Kind.TENSOR and first.rank != 0):
+                return Value(
+                    Kind.TENSOR,
+                    Confidence.POSSIBLE,
+                    device=base.device or ANYWHERE,
+                    graph=base.graph or MAYBE,
+                    deps=base.deps,
+                    origins=(node,),
+                )
+            if base.elem is not None:
+                return base.elem
+            return Value(
+                Kind.UNKNOWN, device=base.device or ANYWHERE, graph=base.graph or MAYBE, deps=base.deps, origins=(node,)
+            )
+        if base.cls is not None:
+            method = base.cls.find_method("__getitem__")
+            if method is not None and method.returns is not None:
+                return method.returns.but(ident=None, deps=0)
+        return UNKNOWN
+
+    def indexed_tensor(
+        self, node: cst.Subscript, base: Value, indices: list[tuple[cst.BaseExpression | None, Value | None]]
+    ) -> Value:
+        rank = base.rank
+        if rank is not None:
+            for _, index in indices:
+                if index is None or index.const is Ellipsis:
+                    continue
+                if index.kind is Kind.NUMBER:
+                    rank -= 1
+                elif index.kind is Kind.NONE:
+                    rank += 1
+                elif index.kind is Kind.TENSOR and index.dtype != "bool" and index.rank is not None:
+                    rank += index.rank - 1
+                else:
+                    rank = None
+                    break
+            if rank is not None and rank < 0:
+                rank = None
+        result = self.tensor(node, (base,), dtype=base.dtype, rank=rank)
+        if len(indices) > 1 and base.conf is Confidence.POSSIBLE:
+            result.conf = Confidence.LIKELY
+        result.pinned = base.pinned
+        result.loaders = base.loaders
+        if base.kind is Kind.BATCH and result.conf < Confidence.LIKELY:
+            result.conf = base.conf
+        return result
+
+    def element(self, value: Value, values: bool = False) -> Value:
+        """What iterating a value gives; with `values`, the values of a mapping."""
+        kind = value.kind
+        if kind is Kind.CONTAINER:
+            if value.qual == "dict" and not values:
+                return STRING if value.items else UNKNOWN
+            return value.elem if value.elem is not None else UNKNOWN
+        if kind is Kind.TENSOR:
+            rank = value.rank - 1 if value.rank else None
+            if value.conf is Confidence.POSSIBLE:
+                return value.but(kind=Kind.UNKNOWN, rank=None, shape=None, ident=None, const=MISSING)
+            return value.but(rank=rank, shape=None, ident=None, origins=(), const=MISSING)
+        if kind is Kind.BATCH:
+            return value.but(ident=None)
+        if kind is Kind.LOADER:
+            if value.elem is not None:
+                return value.elem
+            return Value(
+                Kind.BATCH, Confidence.LIKELY, device=value.device or HOST, graph=DETACHED, pinned=value.pinned
+            )
+        if kind is Kind.SHAPE:
+            return NUMBER.but(qual="tensor size")
+        if kind is Kind.NDARRAY:
+            return Value(Kind.NDARRAY, device=HOST)
+        if kind is Kind.PARAMETERS:
+            return value.elem if value.elem is not None else PARAMETER
+        if kind is Kind.MODULE:
+            if value.elem is not None:
+                return value.elem
+            return Value(Kind.MODULE, Confidence.LIKELY, device=value.device or ANYWHERE, graph=MAYBE)
+        if kind is Kind.STRING:
+            return STRING
+        if kind is Kind.DATASET:
+            return Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
+        if kind is Kind.OBJECT and value.device == HOST:
+            return value
+        if kind is Kind.OBJECT and value.cls is not None:
+            method = value.cls.find_method("__iter__")
+            if method is not None and method.returns is not None:
+                return self.element(method.returns)
+        if kind is Kind.UNKNOWN:
+            if value.elem is not None:
+                return value.elem
+            return Value(Kind.UNKNOWN, device=value.device or ANYWHERE, graph=value.graph or MAYBE, deps=value.deps)
+        return UNKNOWN
+
+    def member(self, value: Value, index: int | None) -> Value:
+        """What unpacking gives at a position."""
+        if (
+            value.kind in (Kind.CONTAINER, Kind.UNKNOWN, Kind.BATCH)
+            and value.items is not None
+            and index in value.items
+        ):
+            return value.items[index]
+        if value.kind is Kind.SHAPE:
+            if value.items is not None and index in value.items:
+                return value.items[index]
+            return NUMBER.but(qual="tensor size")
+        if value.kind is Kind.CONTAINER:
+            return value.elem if value.elem is not None else UNKNOWN
+        return self.element(value)
+
+    def comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
+        before = self.frame.env
+        self.frame.env = before.copy()
+        saved = self.context
+
+        def clause(part: cst.CompFor) -> Value:
+            iterable = self.eval(part.iter)
+            context = Context(Scope.LOOP, node, self.context, loop=LoopFacts(node, iterable, self.count_of(iterable)))
+            if self.recording:
+                outer = self.context.enclosing_loops()
+                if outer and outer[0].loop is not None:
+                    outer[0].loop.inner.append(context)
+                self.sites.loops.append(sites.Loop(node, part.target, iterable, part.iter, context, self.context))
+            self.context = context
+            self.assign(part.target, self.element(iterable), node, None)
+            for test in part.ifs:
+                self.condition(test.test, "comprehension")
+                self.narrow(test.test, True)
+            if part.inner_for_in is not None:
+                return clause(part.inner_for_in)
+            if isinstance(node, cst.DictComp):
+                self.eval(node.key)
+                return self.eval(node.value)
+            return self.eval(node.elt)
+
+        element = clause(node.for_in)
+        self.context = saved
+        after = self.frame.env
+        self.frame.env = before
+        for name in _walrus_targets(node):
+            if name in after:
+                before[name] = after[name]
+        qual = {cst.ListComp: "list", cst.SetComp: "set", cst.DictComp: "dict"}.get(type(node), "generator")
+        if element.ident is not None:
+            element = element.but(ident=None)
+        return Value(Kind.CONTAINER, elem=element, qual=qual, origins=(node,))
+
+    def count_of(self, iterable: Value | None) -> int | None:
+        """How many rounds, where a literal says so."""
+        if iterable is None:
+            return None
+        if iterable.kind is Kind.CONTAINER and iterable.qual in ("list", "tuple", "set") and iterable.items:
+            return len(iterable.items)
+        if iterable.qual == "range" and isinstance(iterable.const, int):
+            return iterable.const
+        return None
+
+
+def _walrus_targets(node: cst.CSTNode) -> list[str]:
+    names: list[str] = []
+    tests: list[cst.BaseExpression] = []
+    part: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
+    while part is not None:
+        tests += [test.test for test in part.ifs]
+        part = part.inner_for_in
+    for test in tests:
+        todo: list[cst.BaseExpression] = [test]
+        while todo:
+            expression = todo.pop()
+            if isinstance(expression, cst.NamedExpr) and isinstance(expression.target, cst.Name):
+                names.append(identifier(expression.target.value))
+            elif isinstance(expression, cst.BooleanOperation):
+                todo += [expression.left, expression.right]
+            elif isinstance(expression, cst.Comparison):
+                todo.append(expression.left)
+    return names
+
+
+def hashable(key: object) -> bool:
+    return isinstance(key, (int, str, float, bool, bytes))

@@ -1,0 +1,170 @@
+"""What the use of a name tells about it: the attributes used on it, and that backward runs on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
+from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.names import dotted, factors, terms
+from torchlint.semantics.reading.base import Reader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    MAYBE,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+MAKES_GRAPHS = "()"  # evidence: it is called, and backward runs on what it gives
+
+
+_MODULE_EVIDENCE = frozenset([MAKES_GRAPHS]) | frozenset(
+    "parameters named_parameters modules named_modules children train eval register_forward_hook".split()
+)
+
+
+_TENSOR_EVIDENCE = (known.TENSOR_ONLY_METHODS | known.TENSOR_ONLY_ATTRIBUTES) - frozenset(
+    "half float double type chunk exp log copy_ fill_ gather flatten abs square scatter pow".split()
+)
+
+
+_WEAK_TENSOR_EVIDENCE = frozenset(
+    "shape size dim ndim device dtype long float flatten exp abs square reshape mean sum".split()
+)
+
+
+class EvidenceReader(Reader):
+    """Collects evidence, and refines unknown values by it."""
+
+    def note_use(self, node: cst.Attribute, attr: str) -> None:
+        """Remember which attributes are used on a name: evidence of what it is."""
+        name = dotted(node.value)
+        if name is not None:
+            self.note_evidence(name, attr)
+
+    def note_evidence(self, name: str, evidence: str) -> None:
+        """Remember something that tells what a name, or an attribute of an object, stands for."""
+        info = self.frame.info
+        info.duck.setdefault(name, set()).add(evidence)
+        holder_name, _, attribute = name.rpartition(".")
+        if holder_name:
+            holder = self.lookup(holder_name)
+            if holder is not None and holder.cls is not None:
+                holder.cls.duck.setdefault(attribute, set()).add(evidence)
+        elif self.frame.parent is not None and name not in self.frame.env:
+            outer = self.frame.parent
+            if outer.info is not info:
+                outer.info.duck.setdefault(name, set()).add(evidence)
+
+    def refine(self, value: Value, uses: set[str] | None) -> Value:
+        """A value of unknown kind, as the attributes used on it tell."""
+        if not uses:
+            return value
+        device = value.device or ANYWHERE
+        if "zero_grad" in uses and "step" in uses:
+            return Value(Kind.OPTIMIZER, Confidence.LIKELY, deps=value.deps, optional=value.optional)
+        if "unscale_" in uses or ("scale" in uses and "update" in uses and "step" in uses):
+            return Value(Kind.SCALER, Confidence.LIKELY, optional=value.optional)
+        if uses & _MODULE_EVIDENCE:
+            return Value(
+                Kind.MODULE,
+                Confidence.LIKELY,
+                device=device,
+                graph=MAYBE,
+                deps=value.deps,
+                ident=value.ident,
+                optional=value.optional,
+            )
+        if uses & _TENSOR_EVIDENCE:
+            conf = Confidence.LIKELY
+        elif uses & _WEAK_TENSOR_EVIDENCE:
+            conf = Confidence.POSSIBLE
+        else:
+            return value
+        return value.but(kind=Kind.TENSOR, conf=conf, device=device, graph=value.graph or MAYBE)
+
+    def note_root(self, node: cst.BaseExpression | None) -> None:
+        """Remember that backward runs on an expression: on the names it is a sum of."""
+        if node is None:
+            return
+        roots, sure = factors(node), terms(node)
+        self.note_graph_makers(node)
+        info: FunctionInfo | None = self.frame.info
+        while info is not None:
+            info.roots |= roots
+            info.terms |= sure
+            info = info.parent
+        for name in sure:
+            holder_name, _, attribute = name.rpartition(".")
+            if holder_name:
+                holder = self.lookup(holder_name)
+                if holder is not None and holder.cls is not None:
+                    holder.cls.roots.add(attribute)
+
+    def note_graph_makers(self, node: cst.BaseExpression) -> None:
+        """Backward runs on this expression: what is called for it, and for its first argument, acts as a module does."""
+        todo = [node]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, cst.BinaryOperation):
+                todo += [part.left, part.right]
+            elif isinstance(part, (cst.Subscript, cst.Attribute)):
+                todo.append(part.value)
+            elif isinstance(part, cst.Call):
+                todo += [argument.value for argument in part.args[:1]]
+                name = dotted(part.func)
+                if isinstance(part.func, cst.Attribute):
+                    todo.append(part.func.value)
+                if name is not None:
+                    called = self.eval_quietly(part.func)
+                    if called.kind is Kind.UNKNOWN:
+                        self.note_evidence(name, MAKES_GRAPHS)
+
+    def note_flow(self, target: cst.BaseExpression, sources: set[str]) -> None:
+        """Remember that the names of a target hold parts of others."""
+        if not sources:
+            return
+        todo = [target]
+        while todo:
+            part = todo.pop()
+            if isinstance(part, (cst.Tuple, cst.List)):
+                todo += [element.value for element in part.elements]
+            else:
+                name = dotted(part)
+                if name is not None:
+                    self.frame.info.note_flow(name, sources, sources)
+
+    def note_sum(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
+        """Remember that a name is a sum or product of others: a backward through it runs through them."""
+        name = dotted(target)
+        if name is not None:
+            self.frame.info.note_flow(name, factors(value), terms(value))
+        elif isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
+            for left, right in zip(target.elements, value.elements):
+                self.note_sum(left.value, right.value)
+
+    def rooted(self, value: Value, name: str) -> Value:
+        """The value of a name on which backward runs: a tensor with a graph, whatever made it."""
+        info: FunctionInfo | None = self.frame.info
+        while info is not None:
+            if info.terms and info.has_graph(name):
+                return self.as_root(value)
+            info = info.parent
+        return value
+
+    def as_root(self, value: Value) -> Value:
+        if value.kind in (Kind.UNKNOWN, Kind.BATCH) or (
+            value.kind is Kind.TENSOR and value.conf is Confidence.POSSIBLE
+        ):
+            return value.but(kind=Kind.TENSOR, conf=Confidence.LIKELY, graph=ATTACHED)
+        if value.kind is Kind.TENSOR and value.graph == MAYBE:
+            return value.but(graph=ATTACHED)
+        return value

@@ -1,0 +1,169 @@
+"""Literals, displays and the rest of the expressions; which method reads which kind of node."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.names import device_bits
+from torchlint.semantics.reading.elements import ElementReader, hashable
+from torchlint.semantics.values import (
+    DEVICE,
+    MISSING,
+    NONE,
+    NUMBER,
+    STRING,
+    UNKNOWN,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+_ELLIPSIS = Value(Kind.NUMBER, const=Ellipsis)
+
+
+class ExpressionReader(ElementReader):
+    """Evaluates all expressions but calls."""
+
+    def _integer(self, node: cst.Integer) -> Value:
+        try:
+            return Value(Kind.NUMBER, const=int(node.value.replace("_", ""), 0), dtype="int")
+        except ValueError:
+            return NUMBER
+
+    def _float(self, node: cst.Float) -> Value:
+        return Value(Kind.NUMBER, const=float(node.value.replace("_", "")), dtype="float")
+
+    def _imaginary(self, node: cst.Imaginary) -> Value:
+        return NUMBER
+
+    def _string(self, node: cst.SimpleString) -> Value:
+        try:
+            text = ast.literal_eval(node.value)
+        except (ValueError, SyntaxError):
+            return STRING
+        bits = device_bits(text) if isinstance(text, str) else 0
+        if bits & DEVICE:
+            self.model.accelerated = True
+        return Value(Kind.STRING, const=text, device=bits)
+
+    def _concatenated(self, node: cst.ConcatenatedString) -> Value:
+        self.eval(node.left)
+        self.eval(node.right)
+        return STRING
+
+    def _formatted(self, node: cst.FormattedString | cst.TemplatedString) -> Value:
+        for part in node.parts:
+            if isinstance(part, (cst.FormattedStringExpression, cst.TemplatedStringExpression)):
+                value = self.eval(part.expression)
+                if isinstance(node, cst.FormattedString):
+                    self.formatted(node, part.expression, value, "f-string")
+                for inner in part.format_spec or ():
+                    if isinstance(inner, (cst.FormattedStringExpression, cst.TemplatedStringExpression)):
+                        self.eval(inner.expression)
+        return STRING
+
+    def _elements(self, elements: Sequence[cst.BaseElement]) -> tuple[Value | None, dict[Any, Value] | None]:
+        joined: Value | None = None
+        items: dict[Any, Value] | None = {}
+        for index, element in enumerate(elements):
+            value = self.eval(element.value)
+            if isinstance(element, cst.StarredElement):
+                value = self.element(value)
+                items = None
+            elif items is not None:
+                items[index] = value
+            joined = value if joined is None else join(joined, value)
+            self.note_stored_parameter(value)
+        return joined, items
+
+    def _tuple(self, node: cst.Tuple) -> Value:
+        joined, items = self._elements(node.elements)
+        return Value(Kind.CONTAINER, elem=joined, items=items, qual="tuple", origins=(node,))
+
+    def _list(self, node: cst.List) -> Value:
+        joined, items = self._elements(node.elements)
+        return Value(Kind.CONTAINER, elem=joined, items=items, qual="list", origins=(node,))
+
+    def _set(self, node: cst.Set) -> Value:
+        joined, _ = self._elements(node.elements)
+        return Value(Kind.CONTAINER, elem=joined, qual="set", origins=(node,))
+
+    def _dict(self, node: cst.Dict) -> Value:
+        joined: Value | None = None
+        items: dict[Any, Value] | None = {}
+        for element in node.elements:
+            if isinstance(element, cst.DictElement):
+                key = self.eval(element.key)
+                value = self.eval(element.value)
+                if items is not None and key.const is not MISSING and hashable(key.const):
+                    items[key.const] = value
+                self.note_stored_parameter(value)
+            else:
+                whole = self.eval(element.value)
+                value = self.element(whole, values=True)
+                items = {**(items or {}), **(whole.items or {})}
+            joined = value if joined is None else join(joined, value)
+        return Value(Kind.CONTAINER, elem=joined, items=items, qual="dict", origins=(node,))
+
+    def _starred(self, node: cst.StarredElement) -> Value:
+        return self.eval(node.value)
+
+    def _await(self, node: cst.Await) -> Value:
+        return self.eval(node.expression)
+
+    def _yield(self, node: cst.Yield) -> Value:
+        if isinstance(node.value, cst.From):
+            value = self.element(self.eval(node.value.item))
+        elif node.value is not None:
+            value = self.eval(node.value)
+        else:
+            value = NONE
+        self.frame.yields.append(value)
+        self.effect(EffectKind.YIELD, node, value)
+        return UNKNOWN
+
+    def _ellipsis(self, node: cst.Ellipsis) -> Value:
+        return _ELLIPSIS
+
+
+ExpressionReader._dispatch = {
+    cst.Name: ExpressionReader._name,
+    cst.Attribute: ExpressionReader._attribute,
+    cst.Call: lambda self, node: self.call(node),
+    cst.BinaryOperation: ExpressionReader._binary,
+    cst.UnaryOperation: ExpressionReader._unary,
+    cst.BooleanOperation: ExpressionReader._boolean,
+    cst.Comparison: ExpressionReader._comparison,
+    cst.IfExp: ExpressionReader._ternary,
+    cst.NamedExpr: ExpressionReader._walrus,
+    cst.Subscript: ExpressionReader._subscript,
+    cst.Integer: ExpressionReader._integer,
+    cst.Float: ExpressionReader._float,
+    cst.Imaginary: ExpressionReader._imaginary,
+    cst.SimpleString: ExpressionReader._string,
+    cst.ConcatenatedString: ExpressionReader._concatenated,
+    cst.FormattedString: ExpressionReader._formatted,
+    cst.TemplatedString: ExpressionReader._formatted,
+    cst.Tuple: ExpressionReader._tuple,
+    cst.List: ExpressionReader._list,
+    cst.Set: ExpressionReader._set,
+    cst.Dict: ExpressionReader._dict,
+    cst.StarredElement: ExpressionReader._starred,
+    cst.ListComp: ExpressionReader.comprehension,
+    cst.SetComp: ExpressionReader.comprehension,
+    cst.GeneratorExp: ExpressionReader.comprehension,
+    cst.DictComp: ExpressionReader.comprehension,
+    cst.Lambda: lambda self, node: self.lambda_function(node),
+    cst.Await: ExpressionReader._await,
+    cst.Yield: ExpressionReader._yield,
+    cst.Ellipsis: ExpressionReader._ellipsis,
+}

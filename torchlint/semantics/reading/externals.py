@@ -1,0 +1,414 @@
+"""Calls of functions and classes of other packages, torch before all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
+from torchlint.semantics import sites
+from torchlint.semantics.functions import EffectKind, Role
+from torchlint.semantics.reading.builtins import BUILTIN_CALLS, zipped
+from torchlint.semantics.reading.methods import MethodReader
+from torchlint.semantics.reading.modules import all_sure
+from torchlint.semantics.reading.torch_calls import TORCH_CALLS
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DETACHED,
+    DEVICE,
+    HOST,
+    MAYBE,
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    from torchlint.semantics.reading.methods import MethodReader
+
+
+_TENSOR_NAMESPACES = frozenset(
+    """torch torch.nn.functional torch.linalg torch.fft torch.special torch.nn.utils torch.nn.utils.rnn torch.sparse
+    torch.Tensor torch.autograd torch.ops torch._C torch.nn.attention""".split()
+)
+
+
+class ExternalReader(MethodReader):
+    """Evaluates calls of what is not read."""
+
+    def call_external(self, qual: str, site: sites.Call) -> Value:
+        """A function or class of another package, or a builtin."""
+        top, _, rest = qual.partition(".")
+        if not rest:
+            builtin = BUILTIN_CALLS.get(qual)
+            if builtin is not None:
+                return builtin(self, site)
+            if qual in known.BUILTINS:
+                return UNKNOWN
+            return self.call_unknown(site)
+        if top == "torch":
+            return self.call_torch(qual, rest, site)
+        if qual in known.CLOCKS:
+            self.effect(EffectKind.CLOCK, site.node)
+            return Value(Kind.CLOCK, origins=(site.node,), qual=qual)
+        if top == "numpy":
+            return Value(Kind.NDARRAY, device=HOST, origins=(site.node,), qual=None)
+        if qual in known.LOADER_WRAPPERS:
+            return self.wrapped_iterable(site)
+        if top == "math":
+            for argument in site.arguments:
+                if argument.value.kind is Kind.TENSOR:
+                    self.host_read(argument.value, site.node)
+            return NUMBER
+        if top == "functools" and rest == "partial" and site.arguments:
+            first = site.arguments[0].value
+            if first.fn is not None:
+                values: dict[int, Value] = {}
+                parameters = {p.name: p for p in first.fn.parameters}
+                for argument in site.arguments[1:]:
+                    if argument.name in parameters:
+                        self.pass_value(parameters[argument.name], site.node, argument.value, values)
+                return first
+            if first.kind is Kind.FUNCTION:
+                return first.but(items={a.name: a.value for a in site.arguments[1:] if a.name is not None})
+            return first
+        if top == "copy":
+            return site.arguments[0].value.but(ident=None) if site.arguments else UNKNOWN
+        if qual in ("collections.defaultdict", "collections.OrderedDict", "collections.deque", "collections.Counter"):
+            kind = "dict" if not qual.endswith("deque") else "list"
+            elem = None
+            if qual.endswith("defaultdict") and site.arguments:
+                factory = site.arguments[0].value
+                if factory.qual in ("list", "set", "dict"):
+                    elem = Value(Kind.CONTAINER, qual=factory.qual)
+                elif factory.qual in ("int", "float"):
+                    elem = NUMBER
+            return Value(Kind.CONTAINER, qual=kind, elem=elem, origins=(site.node,))
+        if qual == "itertools.product" or qual == "itertools.zip_longest":
+            return zipped(self, site)
+        if qual == "logging.getLogger" or qual.endswith("get_logger") or qual.endswith("getLogger"):
+            return Value(Kind.OBJECT, qual="logging.Logger")
+        if top == "logging" and rest in known.LOG_METHODS:
+            for argument in site.arguments:
+                self.formatted(site.node, argument.node, argument.value, "logging")
+            return NONE
+        if (
+            qual in known.DATASETS
+            or qual.startswith(known.DATASET_PACKAGES)
+            or (site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1].endswith("Dataset"))
+        ):
+            return Value(Kind.DATASET, qual=qual, origins=(site.node,))
+        if qual in known.LOADERS or (
+            site.function.kind is Kind.CLASS and qual.rsplit(".", 1)[-1] in ("DataLoader", "NeighborLoader")
+        ):
+            return self.loader(qual, site)
+        if top in known.HOST_LIBRARIES:
+            return Value(Kind.OBJECT, device=HOST, qual=qual, origins=(site.node,))
+        if top in ("accelerate", "lightning", "lightning_fabric", "deepspeed"):
+            self.model.accelerated = True
+        if site.function.kind is Kind.CLASS:
+            return self.instance_of_external(qual).but(origins=(site.node,))
+        tensors = [a.value for a in site.arguments if a.value.is_tensor]
+        if tensors:
+            self.effect(EffectKind.LAUNCH, site.node)
+            base = self.tensor(site.node, tensors)
+            graph = DETACHED if self.grad_is_off() else base.graph | MAYBE
+            return Value(
+                Kind.BATCH, Confidence.POSSIBLE, device=base.device, graph=graph, origins=(site.node,), deps=base.deps
+            )
+        return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, origins=(site.node,))
+
+    def call_torch(self, qual: str, rest: str, site: sites.Call) -> Value:
+        """A function or class under `torch.`."""
+        node = site.node
+        last = qual.rsplit(".", 1)[-1]
+        special = TORCH_CALLS.get(qual)
+        if special is not None:
+            return special(self, site)
+        if qual in known.FULL_WAITS:
+            self.effect(EffectKind.WAIT, node)
+            return NONE
+        if last.startswith(("is_", "has_")):
+            return NUMBER
+        if site.function.kind is Kind.CLASS and last[:1].isupper():
+            return self.construct_torch(qual, last, site)
+        plain = rest == last
+        if plain and last in known.FACTORIES:
+            return self.factory(last, site)
+        if plain and last in known.LIKE_FACTORIES:
+            like = site.arguments[0].value if site.arguments else UNKNOWN
+            return Value(
+                Kind.TENSOR, Confidence.SURE if like.kind is Kind.TENSOR else Confidence.LIKELY,
+                device=self.device_argument(site) or like.device or ANYWHERE, graph=DETACHED,
+                dtype=self.dtype_argument(site) or like.dtype, rank=like.rank, shape=like.shape, origins=(node,), deps=like.deps,
+            )  # fmt: skip
+        if plain and last in known.NOT_TENSOR:
+            what = known.NOT_TENSOR[last]
+            if last in ("allclose", "equal", "is_nonzero") and site.arguments:
+                self.host_read(site.arguments[0].value, node)
+            return {"number": NUMBER, "none": NONE, "shape": Value(Kind.SHAPE)}.get(
+                what, Value(Kind.OBJECT, qual=qual, origins=(node,))
+            )
+        prefix = qual.rsplit(".", 1)[0]
+        if prefix not in _TENSOR_NAMESPACES:
+            if prefix == "torch.distributed" and last in ("all_reduce", "all_gather", "broadcast", "reduce", "barrier"):
+                self.effect(EffectKind.LAUNCH, node)
+                return NONE
+            if prefix == "torch.distributed":
+                return NUMBER if last in ("get_rank", "get_world_size", "is_initialized", "is_available") else UNKNOWN
+            if prefix == "torch.utils.checkpoint" or prefix == "torch.func":
+                return self.call_unknown_torch(site)
+            if prefix == "torch.nn.init":
+                return site.arguments[0].value if site.arguments else UNKNOWN
+            if prefix.startswith("torch.backends") or prefix.startswith("torch.cuda"):
+                return NUMBER
+            return (
+                Value(Kind.OBJECT, qual=qual, origins=(node,))
+                if not any(a.value.is_tensor for a in site.arguments)
+                else self.call_unknown_torch(site)
+            )
+        operands: list[Value] = []
+        for argument in site.arguments:
+            value = argument.value
+            if value.kind is Kind.CONTAINER and value.elem is not None and value.elem.is_tensor:
+                value = value.elem
+            operands.append(value)
+        first = operands[0] if operands else UNKNOWN
+        result = self.tensor(
+            node,
+            operands,
+            Confidence.SURE if all_sure(operands) else Confidence.LIKELY,
+            dtype=self.result_dtype(last, first),
+        )
+        device = self.device_argument(site)
+        if device:
+            result.device = device
+        if last in known.GRAPH_FREE:
+            result.graph = DETACHED
+        result.pinned = self.pinned_after(last, first, result)
+        if last in known.LOSSES and prefix == "torch.nn.functional":
+            reduction = site.argument(None, "reduction")
+            if reduction is None or reduction.value.const != "none":
+                result.rank = 0
+        elif first.is_tensor or first.kind is Kind.UNKNOWN:
+            result.rank = self.result_rank(last, first, site.arguments, 1)
+        self.launch(result, node)
+        if (
+            last in ("split", "chunk", "unbind", "tensor_split", "meshgrid", "broadcast_tensors")
+            or last in known.TUPLES
+            or last in known.VALUES_AND_INDICES
+        ):
+            if last in ("max", "min") and len(site.arguments) > 1 and operands[1].is_tensor:
+                return result
+            return self.tupled(last, site.arguments, result, 1)
+        if last in ("unique", "unique_consecutive", "nonzero"):
+            return self.tupled(last, site.arguments, result, 1)
+        return result
+
+    def dtype_argument(self, site: sites.Call) -> str | None:
+        argument = site.argument(None, "dtype")
+        return argument.value.dtype if argument is not None else None
+
+    def factory(self, name: str, site: sites.Call) -> Value:
+        """`torch.zeros(...)` and its kin."""
+        device = self.device_argument(site)
+        data = site.arguments[0].value if site.arguments else UNKNOWN
+        dtype = self.dtype_argument(site)
+        graph = DETACHED
+        wanted = site.argument(None, "requires_grad")
+        if wanted is not None and wanted.value.const is True:
+            graph = ATTACHED
+        rank: int | None = None
+        shape: tuple[int | None, ...] | None = None
+        if name in ("tensor", "as_tensor", "asarray", "scalar_tensor"):
+            if not device:
+                device = (
+                    data.device
+                    if name != "tensor" and data.kind is Kind.TENSOR and data.device
+                    else self.default_device()
+                )
+                if name == "tensor" and data.kind is Kind.TENSOR:
+                    device = data.device
+                if data.kind is Kind.UNKNOWN and name != "tensor" and data.device & DEVICE:
+                    device = data.device
+            if data.kind is Kind.NUMBER:
+                rank = 0
+                shape = ()
+            elif data.kind is Kind.CONTAINER and data.items and all(v.kind is Kind.NUMBER for v in data.items.values()):
+                shape = (len(data.items),)
+            if dtype is None and data.kind is Kind.NUMBER:
+                dtype = {"int": "int64", "float": "float32", "bool": "bool"}.get(data.dtype or "")
+            if name == "as_tensor" and data.kind is Kind.TENSOR:
+                graph = data.graph
+        elif name in ("arange", "linspace", "logspace", "range", "randperm"):
+            rank = 1
+            if name in ("arange", "randperm") and dtype is None:
+                dtype = "int64" if all(a.value.dtype in (None, "int") for a in site.arguments) else None
+        elif name == "eye":
+            rank = 2
+        elif name == "randint":
+            dtype = dtype or "int64"
+        else:
+            sizes = [a.value for a in site.arguments if a.name is None]
+            if len(sizes) == 1 and sizes[0].kind is Kind.CONTAINER and sizes[0].items is not None:
+                sizes = list(sizes[0].items.values())
+                shape = tuple(v.const if isinstance(v.const, int) else None for v in sizes)
+            elif name not in ("full", "normal") and sizes and all(v.kind is Kind.NUMBER for v in sizes):
+                shape = tuple(v.const if isinstance(v.const, int) else None for v in sizes)
+        pin = site.argument(None, "pin_memory")
+        out = site.argument(None, "out")
+        if not device:
+            device = self.default_device()
+        pinned: bool | None = None
+        if pin is not None:
+            pinned = pin.value.const if isinstance(pin.value.const, bool) else None
+        elif name in ("as_tensor", "asarray") and data.is_tensor:
+            pinned = data.pinned
+        elif (
+            device == HOST
+            and not site.opaque_arguments
+            and (name not in ("as_tensor", "asarray") or data.kind is not Kind.UNKNOWN)
+        ):
+            pinned = False
+        result = Value(
+            Kind.TENSOR, Confidence.SURE, device=device, graph=graph, dtype=dtype, rank=rank, shape=shape,
+            pinned=pinned, origins=(site.node,),
+        )  # fmt: skip
+        if out is not None:
+            return out.value
+        return self.launch(result, site.node)
+
+    def default_device(self) -> int:
+        """Where a factory without `device=` puts its tensor."""
+        for link in self.context.chain():
+            for flag in link.flags:
+                if flag.startswith("device:"):
+                    return int(flag[7:])
+        return self.model.default_device
+
+    def construct_torch(self, qual: str, last: str, site: sites.Call) -> Value:
+        """An instance of a class under `torch.`."""
+        node = site.node
+        if qual in known.LOADERS:
+            return self.loader(qual, site)
+        if qual == "torch.nn.Parameter" or qual == "torch.nn.Buffer":
+            data = site.arguments[0].value if site.arguments else UNKNOWN
+            wanted = site.argument(1, "requires_grad")
+            graph = DETACHED if wanted is not None and wanted.value.const is False else ATTACHED
+            return Value(
+                Kind.TENSOR, Confidence.SURE, device=data.device or HOST, graph=graph if last == "Parameter" else DETACHED, dtype=data.dtype,
+                rank=data.rank, shape=data.shape, qual="torch.nn.Parameter", origins=(node,),
+            )  # fmt: skip
+        if qual in known.REPLICAS and site.arguments:
+            inner = site.arguments[0].value
+            return inner.but(
+                kind=Kind.MODULE,
+                conf=max(inner.conf, Confidence.LIKELY),
+                device=DEVICE | inner.device,
+                qual=qual if inner.cls is None else inner.qual,
+                origins=(node,),
+            )
+        if qual.startswith("torch.nn.") and last not in known.NN_NOT_MODULES:
+            device = self.device_argument(site) or HOST
+            elem: Value | None = None
+            items: dict[Any, Value] | None = None
+            if last in known.NN_CONTAINERS:
+                parts = [
+                    self.element(a.value) if a.star or a.value.kind is Kind.CONTAINER else a.value
+                    for a in site.arguments
+                ]
+                if last == "ModuleDict" and site.arguments and site.arguments[0].value.kind is Kind.CONTAINER:
+                    parts = [self.element(site.arguments[0].value, values=True)]
+                if last == "Sequential" and not site.opaque_arguments:
+                    items = {index: a.value for index, a in enumerate(site.arguments)}
+                parts = [part for part in parts if part.kind is Kind.MODULE]
+                for part in parts:
+                    elem = part if elem is None else join(elem, part)
+            return Value(
+                Kind.MODULE,
+                Confidence.SURE,
+                device=device,
+                graph=MAYBE,
+                qual=qual,
+                elem=elem,
+                items=items,
+                origins=(node,),
+            )
+        if qual.startswith("torch.optim."):
+            if "lr_scheduler" in qual:
+                return Value(Kind.OBJECT, qual=qual)
+            return Value(Kind.OPTIMIZER, Confidence.SURE, qual=qual, origins=(node,))
+        if qual in ("torch.utils.data.Subset", "torch.utils.data.dataset.Subset") and site.arguments:
+            return site.arguments[0].value.but(ident=None)
+        made = self.instance_of_external(qual)
+        if qual.startswith("torch.distributions."):
+            drawn = self.tensor(node, [a.value for a in site.arguments])
+            return Value(Kind.OBJECT, device=drawn.device, graph=drawn.graph, qual=qual, origins=(node,))
+        if made.kind is Kind.UNKNOWN:
+            made = Value(Kind.OBJECT, qual=qual)
+        if made.kind is Kind.TENSOR:  # torch.Tensor(n), torch.LongTensor([...]): on the host
+            return Value(
+                Kind.TENSOR,
+                Confidence.SURE,
+                device=DEVICE if ".cuda." in qual else HOST,
+                graph=DETACHED,
+                origins=(node,),
+            )
+        if made.kind is Kind.SHAPE:
+            return made
+        return made.but(conf=Confidence.SURE, origins=(node,))
+
+    def loader(self, qual: str, site: sites.Call) -> Value:
+        """A DataLoader: its options, as far as they are written here."""
+        options: dict[Any, Value] = {}
+        for position, name in enumerate(
+            ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory")
+        ):
+            argument = site.argument(position, name)
+            if argument is not None:
+                options[name] = argument.value
+        for argument in site.arguments:
+            if argument.name is not None:
+                options[argument.name] = argument.value
+            elif argument.star == "**":
+                options["**"] = argument.value
+                if argument.value.items:
+                    options.update({k: v for k, v in argument.value.items.items() if k not in options})
+        for name in ("collate_fn", "worker_init_fn"):
+            collate = options.get(name)
+            if collate is not None and collate.fn is not None:
+                collate.fn.role = Role.WORKER
+        pin = options.get("pin_memory")
+        pinned: bool | None = None
+        if pin is not None:
+            pinned = pin.const if isinstance(pin.const, bool) else None
+        elif "**" not in options and not site.opaque_arguments:
+            pinned = False
+        batch = Value(
+            Kind.BATCH, Confidence.LIKELY, device=HOST, graph=DETACHED, pinned=pinned, qual="batch", loaders=(site.node,)
+        )  # fmt: skip
+        return Value(
+            Kind.LOADER,
+            Confidence.SURE,
+            device=HOST,
+            pinned=pinned,
+            items=options,
+            elem=batch,
+            qual=qual,
+            origins=(site.node,),
+        )
+
+    def wrapped_iterable(self, site: sites.Call) -> Value:
+        """`tqdm(loader)`, `itertools.islice(loader, n)`: the same elements."""
+        if not site.arguments:
+            return Value(Kind.OBJECT, device=HOST, qual="tqdm.tqdm")
+        inner = site.arguments[0].value
+        if inner.kind is Kind.LOADER or inner.kind is Kind.CONTAINER or inner.kind is Kind.PARAMETERS:
+            return inner
+        if inner.kind is Kind.UNKNOWN or inner.is_tensor:
+            return inner.but(ident=None)
+        return UNKNOWN

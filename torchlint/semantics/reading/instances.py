@@ -1,0 +1,273 @@
+"""What an instance is, of a class of the file, of another package, or of what an annotation names."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
+from torchlint.semantics.functions import ClassInfo
+from torchlint.semantics.names import dotted
+from torchlint.semantics.reading.evidence import EvidenceReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DEVICE,
+    HOST,
+    MAYBE,
+    NONE,
+    NUMBER,
+    STRING,
+    UNKNOWN,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+_SIMPLE_TYPES: dict[str, Value] = {
+    "int": NUMBER,
+    "float": NUMBER,
+    "bool": NUMBER,
+    "complex": NUMBER,
+    "str": STRING,
+    "bytes": STRING,
+    "list": Value(Kind.CONTAINER, Confidence.LIKELY, qual="list"),
+    "tuple": Value(Kind.CONTAINER, Confidence.LIKELY, qual="tuple"),
+    "dict": Value(Kind.CONTAINER, Confidence.LIKELY, qual="dict"),
+    "set": Value(Kind.CONTAINER, Confidence.LIKELY, qual="set"),
+}
+
+
+_SEQUENCES = frozenset("list List Sequence Iterable Iterator Generator tuple Tuple set Set Collection deque".split())
+
+
+class InstanceReader(EvidenceReader):
+    """Makes values from classes."""
+
+    def instance_of(self, cls: ClassInfo) -> Value:
+        value = self.instances.get(cls)
+        if value is None or value.kind is Kind.OBJECT:
+            value = self.new_instance(cls)
+            self.instances[cls] = value
+        return value
+
+    def new_instance(self, cls: ClassInfo) -> Value:
+        if self.is_module(cls):
+            return Value(Kind.MODULE, cls=cls, qual=cls.qualname, device=ANYWHERE, graph=MAYBE)
+        if cls.is_a(*known.OPTIMIZER_BASES) or any(
+            name.startswith("torch.optim.") and "lr_scheduler" not in name for name in cls.base_names
+        ):
+            return Value(Kind.OPTIMIZER, cls=cls, qual=cls.qualname)
+        if self.is_dataset(cls):
+            return Value(Kind.DATASET, cls=cls, qual=cls.qualname)
+        if cls.is_a(*known.LOADERS):
+            return Value(Kind.LOADER, cls=cls, qual=cls.qualname, device=HOST)
+        if cls.is_a("torch.Tensor"):
+            return Value(Kind.TENSOR, cls=cls, device=ANYWHERE, graph=MAYBE)
+        return Value(Kind.OBJECT, cls=cls, qual=cls.qualname)
+
+    def is_module(self, cls: ClassInfo) -> bool:
+        """Whether the class is an nn.Module: by a base that is known, or by an unknown base and a `forward`."""
+        for name in cls.base_names:
+            if (
+                name in known.MODULE_BASES
+                or name.startswith("torch.nn.")
+                or name.rsplit(".", 1)[-1] in ("LightningModule", "PreTrainedModel", "Module")
+            ):
+                return True
+            if name.endswith(("Module", "Model")) and "." in name and not name.startswith(("torch.", "django.")):
+                return True
+        if "forward" in cls.methods and not cls.is_a(known.AUTOGRAD_FUNCTION):
+            return any(base.cls is None and base.kind is not Kind.NAMESPACE for base in cls.bases) and not cls.is_a(
+                "object"
+            )
+        return False
+
+    def is_dataset(self, cls: ClassInfo) -> bool:
+        return any(name in known.DATASETS or name.rsplit(".", 1)[-1].endswith("Dataset") for name in cls.base_names)
+
+    def ancestors(self, bases: list[Value]) -> tuple[str, ...]:
+        """Qualified names of all known ancestors."""
+        found: list[str] = []
+        for base in bases:
+            if base.qual:
+                found.append(base.qual)
+            if base.cls is not None:
+                found.extend(base.cls.base_names)
+        return tuple(dict.fromkeys(found))
+
+    def external(self, qual: str) -> Value:
+        """What a qualified name of another package is."""
+        if self.model.project is not None:
+            linked = self.model.project.lookup(qual)
+            if linked is not None:
+                return linked
+        qual = known.canonical(qual)
+        last = qual.rsplit(".", 1)[-1]
+        top = qual.split(".", 1)[0]
+        if top == "torch":
+            if qual.startswith("torch.cuda") and last not in ("is_available", "device_count", "cuda", "amp"):
+                self.model.accelerated = True
+            if last in known.DTYPES:
+                return Value(Kind.DTYPE, dtype=known.DTYPES[last], qual=qual)
+            if (
+                last
+                in (
+                    "inf",
+                    "pi",
+                    "e",
+                    "nan",
+                    "newaxis",
+                    "strided",
+                    "channels_last",
+                    "contiguous_format",
+                    "preserve_format",
+                    "sparse_coo",
+                )
+                and qual.count(".") == 1
+            ):
+                return NUMBER.but(qual=qual)
+        elif top in ("math", "numpy") and last in ("pi", "e", "inf", "nan", "newaxis"):
+            return NUMBER
+        if last[:1].isupper() or qual in ("torch.device", "torch.dtype", "torch.no_grad", "torch.enable_grad"):
+            return Value(Kind.CLASS, qual=qual)
+        if qual in known.NAMESPACES:
+            return Value(Kind.NAMESPACE, qual=qual)
+        return Value(Kind.FUNCTION, qual=qual)
+
+    def instance_of_external(self, qual: str) -> Value:
+        """An instance of a class of another package."""
+        qual = known.canonical(qual)
+        last = qual.rsplit(".", 1)[-1]
+        if qual in (
+            "torch.Tensor",
+            "torch.nn.Parameter",
+            "torch.FloatTensor",
+            "torch.LongTensor",
+            "torch.BoolTensor",
+        ) or (
+            last in ("Tensor", "FloatTensor", "LongTensor", "BoolTensor")
+            and (qual == last or qual.startswith("torch.") or qual.startswith("jaxtyping."))
+        ):
+            graph = ATTACHED if last == "Parameter" else MAYBE
+            return Value(Kind.TENSOR, Confidence.LIKELY, device=ANYWHERE, graph=graph)
+        if qual.startswith("torch.cuda.") and last.endswith("Tensor"):
+            return Value(Kind.TENSOR, Confidence.LIKELY, device=DEVICE, graph=MAYBE)
+        if qual in known.MODULE_BASES or (
+            qual.startswith("torch.nn.") and last[:1].isupper() and last not in known.NN_NOT_MODULES
+        ):
+            return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, qual=qual)
+        if qual in known.OPTIMIZER_BASES or (qual.startswith("torch.optim.") and "lr_scheduler" not in qual):
+            return Value(Kind.OPTIMIZER, Confidence.LIKELY, qual=qual)
+        if qual in known.LOADERS or last == "DataLoader":
+            return Value(Kind.LOADER, Confidence.LIKELY, device=HOST, qual=qual)
+        if qual in known.DATASETS or last.endswith("Dataset"):
+            return Value(Kind.DATASET, Confidence.LIKELY, qual=qual)
+        if qual in known.SCALERS or last == "GradScaler":
+            return Value(Kind.SCALER, qual=qual)
+        if qual == "torch.cuda.Event" or qual == "torch.Event":
+            return Value(Kind.EVENT, qual=qual)
+        if qual in ("torch.cuda.Stream", "torch.Stream", "torch.cuda.ExternalStream"):
+            return Value(Kind.STREAM, qual=qual)
+        if qual == "torch.device":
+            return Value(Kind.DEVICE, Confidence.LIKELY, device=ANYWHERE)
+        if qual == "torch.dtype":
+            return Value(Kind.DTYPE)
+        if qual == "torch.Size":
+            return Value(Kind.SHAPE)
+        if qual in ("numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64") or qual.startswith(
+            "numpy.typing"
+        ):
+            return Value(Kind.NDARRAY, device=HOST)
+        if last in ("Callable", "Any", "TypeVar", "Self", "T", "Protocol", ""):
+            return UNKNOWN
+        if qual in ("accelerate.Accelerator",) or last in ("Accelerator", "Fabric"):
+            self.model.accelerated = True
+            return Value(Kind.OBJECT, qual="accelerate.Accelerator")
+        top = qual.split(".", 1)[0]
+        if "." in qual and (top in known.HOST_LIBRARIES or top == "numpy"):
+            return Value(Kind.OBJECT, device=HOST, qual=qual)
+        return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, qual=None)
+
+    def annotated(self, node: cst.BaseExpression | None) -> Value:
+        """What an annotation declares."""
+        if node is None:
+            return UNKNOWN
+        if isinstance(node, cst.SimpleString):
+            try:
+                text = ast.literal_eval(node.value)
+                return (
+                    self.annotated(cst.parse_expression(text)) if isinstance(text, str) and len(text) < 200 else UNKNOWN
+                )
+            except Exception:  # any text may stand in an annotation
+                return UNKNOWN
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+            left, right = self.annotated(node.left), self.annotated(node.right)
+            if left.kind is Kind.UNKNOWN and right.kind is not Kind.NONE:
+                return UNKNOWN
+            return UNKNOWN if right.kind is Kind.UNKNOWN and left.kind is not Kind.NONE else join(left, right)
+        if isinstance(node, cst.Name) and node.value in _SIMPLE_TYPES and self.lookup(node.value) is None:
+            return _SIMPLE_TYPES[node.value]
+        if isinstance(node, cst.Name) and node.value == "None":
+            return NONE
+        if isinstance(node, cst.Tuple):  # the second argument of isinstance
+            value = None
+            for element in node.elements:
+                one = self.annotated(element.value)
+                value = one if value is None else join(value, one)
+            return value or UNKNOWN
+        arguments: list[cst.BaseExpression] = []
+        base = node
+        if isinstance(node, cst.Subscript):
+            base = node.value
+            for part in node.slice:
+                if isinstance(part.slice, cst.Index):
+                    arguments.append(part.slice.value)
+        if not isinstance(base, (cst.Name, cst.Attribute)):
+            return UNKNOWN
+        target = self.eval_quietly(base)
+        if target.cls is not None and target.kind is Kind.CLASS:
+            return self.instance_of(target.cls).but(conf=Confidence.LIKELY)
+        qual = target.qual or dotted(base) or ""
+        last = qual.rsplit(".", 1)[-1]
+        if last == "Optional" and arguments:
+            return self.annotated(arguments[0]).but(optional=True)
+        if last == "Union" and arguments:
+            value = self.annotated(arguments[0])
+            for argument in arguments[1:]:
+                other = self.annotated(argument)
+                if value.kind is Kind.UNKNOWN or other.kind is Kind.UNKNOWN:
+                    return UNKNOWN
+                value = join(value, other)
+            return value
+        if last in ("Annotated", "Final", "ClassVar", "Required", "NotRequired") and arguments:
+            return self.annotated(arguments[0])
+        if qual.startswith("jaxtyping.") and arguments:
+            inner = self.annotated(arguments[0])
+            return inner if inner.kind is Kind.TENSOR else UNKNOWN
+        if last in _SEQUENCES and not qual.startswith(("torch.", "numpy.")):
+            parts = [self.annotated(argument) for argument in arguments if not isinstance(argument, cst.Ellipsis)]
+            joined: Value | None = None
+            for member in parts[:1] if last == "Generator" else parts:
+                joined = member if joined is None else join(joined, member)
+            items = None
+            if last in ("tuple", "Tuple") and parts and not any(isinstance(a, cst.Ellipsis) for a in arguments):
+                items = dict(enumerate(parts))
+            return Value(
+                Kind.CONTAINER,
+                Confidence.LIKELY,
+                elem=joined,
+                items=items,
+                qual="tuple" if last.lower() == "tuple" else "list",
+            )
+        if last in ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict"):
+            elem = self.annotated(arguments[1]) if len(arguments) > 1 else None
+            return Value(Kind.CONTAINER, Confidence.LIKELY, elem=elem, qual="dict")
+        return self.instance_of_external(qual)

@@ -1,0 +1,104 @@
+"""Context managers: what they mean for the code in them, and what they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.semantics.reading.externals import ExternalReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    DEVICE,
+    UNKNOWN,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class ManagerReader(ExternalReader):
+    """Reads what `with` enters and leaves."""
+
+    def manager_flags(self, node: cst.BaseExpression, manager: Value) -> frozenset[str]:
+        """What entering a context manager means for the code in it."""
+        call = node if isinstance(node, cst.Call) else None
+        qual = manager.qual or ""
+        arguments = {}
+        first: Value | None = None
+        if call is not None:
+            function = self.eval_quietly(call.func)
+            qual = function.qual or qual
+            for argument in call.args:
+                value = self.eval_quietly(argument.value)
+                if argument.keyword is not None:
+                    arguments[argument.keyword.value] = value
+                elif first is None:
+                    first = value
+        flags: set[str] = set()
+        if qual in ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"):
+            mode = arguments.get("mode", first)
+            if mode is None or mode.const is True:
+                flags.add("no_grad")
+                if "inference_mode" in qual:
+                    flags.add("inference_mode")
+            elif mode.const is not False:
+                flags.add("maybe_no_grad")
+        elif qual in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled"):
+            if first is not None and first.const is False:
+                flags.add("no_grad")
+            elif first is not None and first.const is True:
+                flags.add("enable_grad")
+            else:
+                flags.add("maybe_no_grad")
+        elif qual in ("torch.enable_grad", "torch.autograd.enable_grad"):
+            flags.add("enable_grad")
+        elif qual in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"):
+            flags.add("autocast")
+            dtype = arguments.get("dtype")
+            if dtype is not None and dtype.dtype:
+                flags.add(f"autocast:{dtype.dtype}")
+            if first is not None and first.device & DEVICE or ".cuda." in qual:
+                self.model.accelerated = True
+        elif qual in ("torch.profiler.profile", "torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx"):
+            flags.add("profiler")
+        elif qual in ("torch.autograd.detect_anomaly", "torch.autograd.set_detect_anomaly"):
+            flags.add("anomaly")
+        elif qual in ("torch.cuda.stream", "torch.Stream"):
+            flags.add("stream")
+        elif qual == "torch.cuda.graph":
+            flags.add("graph capture")
+        elif qual.endswith(".no_sync") or (
+            call is not None and isinstance(call.func, cst.Attribute) and call.func.attr.value == "no_sync"
+        ):
+            flags.add("no_sync")
+        elif qual == "torch.device" and first is not None:
+            flags.add(f"device:{first.device or ANYWHERE}")
+        return frozenset(flags)
+
+    def entered(self, node: cst.BaseExpression, manager: Value) -> Value:
+        """What `with manager as name` binds."""
+        if manager.cls is not None:
+            enter = manager.cls.find_method("__enter__")
+            if enter is not None:
+                self.called(enter, node)
+                result = enter.returns
+                return manager if result is None else self.instantiate(enter, result, {0: manager})
+        if manager.fn is not None and manager.qual == "context manager":
+            self.called(manager.fn, node, "enter")
+            returns = manager.fn.returns
+            return returns.elem if returns is not None and returns.elem is not None else UNKNOWN
+        if manager.kind is Kind.UNKNOWN:
+            return UNKNOWN
+        return manager
+
+    def left(self, node: cst.BaseExpression, manager: Value, statement: cst.CSTNode) -> None:
+        """Leaving a context manager runs its `__exit__`."""
+        if manager.cls is not None:
+            leave = manager.cls.find_method("__exit__")
+            if leave is not None:
+                self.called(leave, statement)
+        elif manager.fn is not None and manager.qual == "context manager":
+            self.called(manager.fn, statement, "exit")

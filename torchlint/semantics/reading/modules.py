@@ -1,0 +1,324 @@
+"""Calls and methods of modules, and of things that may be modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics import sites
+from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
+from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.reading.elements import PARAMETER
+from torchlint.semantics.reading.tensors import TensorReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DETACHED,
+    DEVICE,
+    HOST,
+    MAYBE,
+    NONE,
+    NUMBER,
+    STRING,
+    Kind,
+    Value,
+    grow,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+MODULE_MOVES = frozenset("to cuda cpu half float double bfloat16 to_empty xpu npu".split())
+
+
+_RETURNS_SELF = frozenset("train eval requires_grad_ apply compile_ share_memory zero_grad_".split())
+
+
+_PARAMETERLESS = frozenset(
+    """ReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Dropout Dropout2d MaxPool1d MaxPool2d AvgPool2d Flatten Identity
+    Upsample LeakyReLU ELU Softplus ReLU6 Hardtanh AdaptiveAvgPool2d AdaptiveMaxPool2d Unflatten Hardswish Mish
+    CosineSimilarity PairwiseDistance ZeroPad2d PixelShuffle""".split()
+)
+
+
+_COMMON_METHODS = frozenset(
+    """update append add step get set pop items values keys extend insert reset clear copy log write close read run
+    sample save load format join split index count sort forward train eval backward record start stop""".split()
+)
+
+
+class ModuleReader(TensorReader):
+    """Evaluates calls of modules and of what is not known."""
+
+    def follow_module(self, function: Value, site: sites.Call) -> None:
+        """A batch given to a module that was moved to a device has been moved as well, or the call would fail."""
+        if function.device & DEVICE:
+            for argument in site.arguments:
+                if argument.value.kind is Kind.BATCH and argument.value.on_host:
+                    argument.value = argument.value.but(device=DEVICE | ANYWHERE, pinned=None)
+
+    def call_module(self, function: Value, site: sites.Call) -> Value:
+        """A module whose forward is not in this file."""
+        self.effect(EffectKind.FORWARD, site.node, function)
+        self.effect(EffectKind.LAUNCH, site.node, function)
+        self._note_layers(site)
+        known_module = (
+            function.qual is not None and function.qual.startswith("torch.nn.") and function.qual.count(".") == 2
+        )
+        operands = [argument.value for argument in site.arguments]
+        if known_module:
+            last = (function.qual or "").rsplit(".", 1)[-1]
+            loss = last.endswith("Loss")
+            result = self.tensor(site.node, operands, Confidence.SURE if all_sure(operands) else Confidence.LIKELY)
+            if not loss and last not in _PARAMETERLESS and not self.grad_is_off():
+                result.graph = ATTACHED
+            if function.device == DEVICE or (function.device & DEVICE and result.device & ANYWHERE):
+                result.device = DEVICE
+            if loss:
+                result.rank = 0
+            if last in ("LSTM", "GRU", "RNN", "MultiheadAttention"):
+                result.kind = Kind.BATCH
+            return result
+        return self.module_output(function, site, None)
+
+    def module_output(self, function: Value, site: sites.Call, result: Value | None) -> Value:
+        """What a module gives: tensors, in some structure, where it and its inputs live, with its graph."""
+        self._note_layers(site)
+        operands = [argument.value for argument in site.arguments]
+        base = self.tensor(site.node, operands or [function], Confidence.LIKELY)
+        device = base.device
+        if function.device == DEVICE:
+            device = DEVICE
+        elif function.device & DEVICE and device & (ANYWHERE | HOST):
+            device = DEVICE | (device & ANYWHERE)
+        elif function.device & ANYWHERE and device == HOST:
+            device = HOST | ANYWHERE
+        if self.grad_is_off() or function.graph == DETACHED:
+            graph = DETACHED
+        else:
+            graph = ATTACHED if function.conf is Confidence.SURE or function.graph != MAYBE else base.graph | MAYBE
+            if function.kind is Kind.MODULE:
+                graph = ATTACHED
+        if result is not None:
+            if result.kind is Kind.UNKNOWN:
+                return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=graph, origins=(site.node,))
+            if result.device & ANYWHERE and function.device & DEVICE:
+                result = result.but(device=device)
+            if result.graph & MAYBE and graph == ATTACHED:
+                result = result.but(graph=ATTACHED)
+            return result
+        return Value(
+            Kind.BATCH,
+            Confidence.LIKELY,
+            device=device,
+            graph=graph,
+            origins=(site.node,),
+            deps=base.deps | function.deps,
+        )
+
+    def _note_layers(self, site: sites.Call) -> None:
+        """A loop that calls the very modules it iterates is a loop over layers."""
+        if not self.recording:
+            return
+        name = dotted(site.node.func)
+        if name is None:
+            return
+        for context in self.context.enclosing_loops():
+            target = self._loop_target(context.node)
+            if target is not None and name.split(".", 1)[0] in target:
+                assert context.loop is not None
+                context.loop.calls_layers = True
+                return
+
+    def _loop_target(self, node: cst.CSTNode | None) -> set[str] | None:
+        if isinstance(node, cst.For):
+            target = node.target
+        elif isinstance(node, (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)):
+            target = node.for_in.target
+        else:
+            return None
+        names: set[str] = set()
+        todo: list[cst.BaseExpression] = [target]
+        while todo:
+            expression = todo.pop()
+            if isinstance(expression, cst.Name):
+                names.add(identifier(expression.value))
+            elif isinstance(expression, (cst.Tuple, cst.List)):
+                todo += [element.value for element in expression.elements]
+        return names
+
+    def call_unknown(self, site: sites.Call) -> Value:
+        """Something that nothing is known of; with tensors going in, or moved to a device, it acts as a module does."""
+        function = site.function
+        tensors = [a.value for a in site.arguments if a.value.is_tensor]
+        unique = self.unique_method(site)
+        if unique is not None:
+            return self.call_own(unique, self.instance_of(unique.cls) if unique.cls is not None else None, site)
+        holder = function.bound if function.bound is not None else site.receiver
+        if site.method is None or (holder is not None and (holder.cls is not None or holder.kind is Kind.MODULE)):
+            # A parameter, an attribute or the result of an expression is called.
+            given = function.deps or holder is not None
+            if (
+                function.device & DEVICE
+                and site.arguments
+                or any(v.conf >= Confidence.LIKELY for v in tensors)
+                or any(a.value.kind is Kind.UNKNOWN and a.value.device == DEVICE for a in site.arguments)
+                or (given and site.arguments and self.grad_is_off())
+            ):
+                return self.call_module(function.but(kind=Kind.UNKNOWN), site)
+        if tensors:
+            self.effect(EffectKind.LAUNCH, site.node, function)
+            base = self.tensor(site.node, [a.value for a in site.arguments])
+            conf = Confidence.POSSIBLE
+            if site.receiver is not None and site.receiver.kind is Kind.MODULE:
+                conf = Confidence.LIKELY
+                if not self.grad_is_off():
+                    base.graph = ATTACHED
+            return Value(
+                Kind.BATCH, conf, device=(base.device | (site.receiver.device if site.receiver else 0)) or ANYWHERE,
+                graph=base.graph | MAYBE if base.graph != DETACHED or not self.grad_is_off() else DETACHED, origins=(site.node,), deps=base.deps,
+            )  # fmt: skip
+        device = function.device or ANYWHERE
+        if site.receiver is not None and site.receiver.device and site.receiver.kind is Kind.UNKNOWN:
+            device = site.receiver.device
+        return Value(Kind.UNKNOWN, device=device, graph=MAYBE, origins=(site.node,), deps=function.deps)
+
+    def unique_method(self, site: sites.Call) -> FunctionInfo | None:
+        """The one method of that name in the file, for a receiver of unknown kind."""
+        receiver, method = site.receiver, site.method
+        if receiver is None or method is None or receiver.kind is not Kind.UNKNOWN or receiver.qual:
+            return None
+        owners = [cls for cls in self.model.classes.values() if method in cls.methods]
+        if len(owners) != 1 or method.startswith("__"):
+            return None
+        info = owners[0].methods[method]
+        if info.method != "instance" or info.cls is None or info.role not in (Role.PLAIN, Role.STEP):
+            return None
+        given = sum(1 for argument in site.arguments if not argument.star)
+        wanted = [p for p in info.parameters[1:] if not p.star]
+        if given > len(wanted) or any(
+            a.name is not None and all(a.name != p.name for p in wanted) for a in site.arguments
+        ):
+            return None
+        required = sum(1 for p in wanted if p.default is None)
+        if given < required and not site.opaque_arguments:
+            return None
+        if method in _COMMON_METHODS and given < 2:
+            return None
+        return info
+
+    def call_unknown_torch(self, site: sites.Call) -> Value:
+        operands = [a.value for a in site.arguments]
+        self.effect(EffectKind.LAUNCH, site.node)
+        base = self.tensor(site.node, operands, Confidence.LIKELY)
+        return Value(
+            Kind.BATCH, Confidence.LIKELY, device=base.device, graph=base.graph, origins=(site.node,), deps=base.deps
+        )
+
+    def module_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
+        node = site.node
+        if method in MODULE_MOVES:
+            device: int | None = receiver.device
+            if method in ("cuda", "xpu", "npu"):
+                device = DEVICE
+                self.model.accelerated = True
+            elif method == "cpu":
+                device = HOST
+            elif method == "to" or method == "to_empty":
+                target = self.target_of(site)
+                device = target[0] if target is not None else receiver.device
+            return receiver.but(device=device, ident=receiver.ident)
+        if method in _RETURNS_SELF:
+            if method == "requires_grad_" and site.arguments and site.arguments[0].value.const is False:
+                return receiver.but(graph=DETACHED)
+            return receiver
+        if method == "compile":
+            self.compile_value(receiver, self.wants_fullgraph(node))
+            return NONE
+        if method in ("parameters", "buffers"):
+            return Value(Kind.PARAMETERS, device=receiver.device)
+        if method in ("named_parameters", "named_buffers"):
+            pair = Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: PARAMETER}, elem=PARAMETER)
+            return Value(Kind.PARAMETERS, elem=pair, device=receiver.device)
+        if method in ("modules", "children"):
+            return Value(
+                Kind.CONTAINER,
+                qual="modules",
+                elem=Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE),
+            )
+        if method in ("named_modules", "named_children"):
+            inner = Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE)
+            return Value(
+                Kind.CONTAINER,
+                qual="modules",
+                elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: inner}, elem=inner),
+            )
+        if method == "state_dict":
+            return Value(
+                Kind.CONTAINER, qual="dict", elem=PARAMETER.but(graph=DETACHED, device=receiver.device or ANYWHERE)
+            )
+        if method in ("register_buffer", "register_parameter") and receiver.cls is not None:
+            name = site.argument(0, "name")
+            tensor = site.argument(1, "tensor") or site.argument(1, "param")
+            if name is not None and tensor is not None and isinstance(name.value.const, str):
+                value = tensor.value
+                if value.kind is Kind.TENSOR:
+                    value = value.but(device=ANYWHERE, ident=None, deps=0)  # moves with its module
+                receiver.cls.store(name.value.const, node, value)
+            return NONE
+        if method in ("add_module", "register_module", "load_state_dict", "zero_grad", "append", "extend", "insert"):
+            if method == "zero_grad":
+                self.effect(EffectKind.ZERO_GRAD, node, receiver)
+            elif receiver.cls is None and site.arguments:
+                part = site.arguments[-1].value
+                part = self.element(part) if method == "extend" else part
+                if part.kind is Kind.MODULE and part is not receiver:
+                    grow(receiver, part, None)
+            return NONE
+        if method in ("get_submodule",):
+            return Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE)
+        if method in ("values",) and receiver.elem is not None:
+            return Value(Kind.CONTAINER, qual="modules", elem=receiver.elem)
+        if method in ("items",) and receiver.elem is not None:
+            return Value(
+                Kind.CONTAINER,
+                qual="modules",
+                elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: receiver.elem}, elem=receiver.elem),
+            )
+        if method in ("keys",):
+            return Value(Kind.CONTAINER, elem=STRING)
+        if method in ("size", "device", "dim", "numel"):
+            return NUMBER
+        if method == "forward" or method == "__call__":
+            return self.call_module(receiver, site)
+        if method == "no_sync":
+            return Value(Kind.OBJECT, qual="torch.nn.Module.no_sync")
+        if method == "backward" and site.arguments:  # an engine: DeepSpeed
+            self.effect(EffectKind.BACKWARD, node, site.arguments[0].value)
+            self.note_root(site.arguments[0].node)
+            return NONE
+        if method == "generate" or any(a.value.is_tensor for a in site.arguments):
+            self.effect(EffectKind.FORWARD, node, receiver)
+            self.effect(EffectKind.LAUNCH, node, receiver)
+            return self.module_output(receiver, site, None)
+        # A submodule that is called: `self.net.encoder(x)`.
+        if site.arguments and receiver.device & DEVICE:
+            self.effect(EffectKind.FORWARD, node, receiver)
+            self.effect(EffectKind.LAUNCH, node, receiver)
+            return Value(
+                Kind.BATCH,
+                Confidence.POSSIBLE,
+                device=receiver.device,
+                graph=MAYBE if not self.grad_is_off() else DETACHED,
+                origins=(node,),
+            )
+        return Value(Kind.UNKNOWN, device=receiver.device or ANYWHERE, graph=MAYBE)
+
+
+def all_sure(operands: list[Value]) -> bool:
+    return all(value.conf is Confidence.SURE for value in operands if value.is_tensor) and any(
+        value.is_tensor for value in operands
+    )

@@ -1,0 +1,270 @@
+"""What operators give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine
+from torchlint.semantics.values import (
+    ANYWHERE,
+    DETACHED,
+    HOST,
+    MAYBE,
+    MISSING,
+    NUMBER,
+    STRING,
+    UNKNOWN,
+    Gate,
+    Kind,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+_BINARY: dict[type[cst.BaseBinaryOp], str] = {
+    cst.Add: "+",
+    cst.Subtract: "-",
+    cst.Multiply: "*",
+    cst.MatrixMultiply: "@",
+    cst.Divide: "/",
+    cst.FloorDivide: "//",
+    cst.Modulo: "%",
+    cst.Power: "**",
+    cst.BitAnd: "&",
+    cst.BitOr: "|",
+    cst.BitXor: "^",
+    cst.LeftShift: "<<",
+    cst.RightShift: ">>",
+}
+
+
+_COMPARE: dict[type[cst.BaseCompOp], str] = {
+    cst.Equal: "==",
+    cst.NotEqual: "!=",
+    cst.LessThan: "<",
+    cst.LessThanEqual: "<=",
+    cst.GreaterThan: ">",
+    cst.GreaterThanEqual: ">=",
+    cst.In: "in",
+    cst.NotIn: "not in",
+    cst.Is: "is",
+    cst.IsNot: "is not",
+}
+
+
+class OperatorReader(ConditionReader):
+    """Evaluates operators and comparisons."""
+
+    def _binary(self, node: cst.BinaryOperation) -> Value:
+        left = self.eval(node.left)
+        operator = _BINARY.get(type(node.operator), "?")
+        right = self.eval(node.right)
+        if operator == "%" and left.kind is Kind.STRING:
+            parts: list[tuple[cst.BaseExpression, Value]] = [(node.right, right)]
+            if isinstance(node.right, cst.Tuple):
+                parts = [
+                    (element.value, self.model.values.get(element.value, UNKNOWN)) for element in node.right.elements
+                ]
+            for part, value in parts:
+                self.formatted(node, part, value, "%")
+            return STRING
+        result = self.arithmetic(node, operator, left, right)
+        if self.recording:
+            self.sites.binaries.append(
+                sites.Binary(node, operator, node.left, node.right, left, right, result, self.context, self.statement)
+            )
+        return result
+
+    def arithmetic(self, node: cst.CSTNode, operator: str, left: Value, right: Value) -> Value:
+        """What an arithmetic operator gives."""
+        if left.is_tensor or right.is_tensor:
+            if Kind.NDARRAY in (left.kind, right.kind) and (left.device | right.device) & HOST:
+                pass
+            dtype = (
+                left.dtype
+                if left.is_tensor and left.dtype not in (None, "bool")
+                else right.dtype
+                if right.is_tensor
+                else None
+            )
+            if operator in ("&", "|", "^") and (left.dtype == "bool" or right.dtype == "bool"):
+                dtype = "bool"
+            rank = None
+            scalars = (Kind.NUMBER, Kind.CLOCK)
+            if left.is_tensor and right.is_tensor:
+                if left.rank is not None and right.rank is not None and operator != "@":
+                    rank = max(left.rank, right.rank)
+            else:
+                side = left if left.is_tensor else right
+                other = right if left.is_tensor else left
+                if other.kind in scalars:
+                    rank = side.rank
+            return self.launch(self.tensor(node, (left, right), dtype=dtype, rank=rank), node)
+        if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
+            return Value(Kind.NDARRAY, device=HOST, origins=(node,))
+        if left.kind is Kind.CLOCK or right.kind is Kind.CLOCK:
+            if operator == "-" and left.kind is Kind.CLOCK and right.kind is Kind.CLOCK:
+                return NUMBER.but(qual="interval", origins=(node,))
+            if operator in ("+", "-") and Kind.NUMBER in (left.kind, right.kind):
+                return (left if left.kind is Kind.CLOCK else right).but()
+            return NUMBER.but(origins=(node,))
+        if left.kind is Kind.STRING or right.kind is Kind.STRING:
+            return STRING
+        if left.kind is Kind.CONTAINER and operator == "+":
+            return left.but(
+                elem=join(left.elem, right.elem) if left.elem and right.elem else left.elem or right.elem,
+                items=None,
+                origins=(node,),
+            )
+        if left.kind is Kind.CONTAINER and operator == "*":
+            return left.but(items=None)
+        if left.kind is Kind.SHAPE or right.kind is Kind.SHAPE:
+            return Value(Kind.SHAPE)
+        gates = SWAPPED if operator == "%" else None
+        if left.kind is Kind.NUMBER and right.kind is Kind.NUMBER:
+            size = "tensor size" if "tensor size" in (left.qual, right.qual) else None
+            return Value(Kind.NUMBER, gates=gates, qual=size, origins=(node,) if left.origins or right.origins else ())
+        if left.kind is Kind.UNKNOWN and right.kind is Kind.UNKNOWN or Kind.UNKNOWN in (left.kind, right.kind):
+            # Something unknown and a number: a number or a tensor.
+            unknown = left if left.kind is Kind.UNKNOWN else right
+            return Value(
+                Kind.UNKNOWN,
+                device=(left.device | right.device) or unknown.device,
+                graph=unknown.graph or MAYBE,
+                deps=left.deps | right.deps,
+                gates=gates,
+                origins=(node,),
+            )
+        return UNKNOWN
+
+    def _unary(self, node: cst.UnaryOperation) -> Value:
+        if isinstance(node.operator, cst.Not):
+            value = self.condition(node.expression, "not")
+            gates = value.gates
+            return NUMBER if gates is None else NUMBER.but(gates=(gates[1], gates[0]))
+        value = self.eval(node.expression)
+        if value.kind is Kind.NUMBER and value.const is not MISSING and isinstance(node.operator, cst.Minus):
+            return value.but(const=-value.const) if isinstance(value.const, (int, float)) else NUMBER
+        if value.is_tensor:
+            return self.launch(self.tensor(node, (value,), dtype=value.dtype, rank=value.rank), node)
+        return value
+
+    def _boolean(self, node: cst.BooleanOperation) -> Value:
+        how = "and" if isinstance(node.operator, cst.And) else "or"
+        left = self.condition(node.left, how)
+        right = self.eval(node.right)
+        if left.kind is Kind.NUMBER and right.kind is Kind.NUMBER:
+            return NUMBER.but(gates=combine(how, left.gates, right.gates))
+        if how == "or" and left.kind is Kind.NONE:
+            return right
+        return join(left, right)
+
+    def _comparison(self, node: cst.Comparison) -> Value:
+        left_node = node.left
+        left = self.eval(left_node)
+        result = NUMBER
+        for index, comparison in enumerate(node.comparisons):
+            operator = _COMPARE.get(type(comparison.operator), "?")
+            right = self.eval(comparison.comparator)
+            if index and result.kind is Kind.TENSOR:
+                self.truth(node, result, "and")  # a < b < c
+            result = self.compare(node, operator, left_node, left, comparison.comparator, right)
+            if self.recording:
+                self.sites.binaries.append(
+                    sites.Binary(
+                        node,
+                        operator,
+                        left_node,
+                        comparison.comparator,
+                        left,
+                        right,
+                        result,
+                        self.context,
+                        self.statement,
+                    )
+                )
+            left, left_node = right, comparison.comparator
+        return result
+
+    def compare(
+        self,
+        node: cst.Comparison,
+        operator: str,
+        left_node: cst.BaseExpression,
+        left: Value,
+        right_node: cst.BaseExpression,
+        right: Value,
+    ) -> Value:
+        """What a comparison gives."""
+        if operator in ("is", "is not"):
+            return NUMBER
+        if operator in ("in", "not in"):
+            if right.kind is Kind.CONTAINER and right.qual == "dict":
+                return NUMBER  # by hash
+            searched = right.elem if right.kind is Kind.CONTAINER else right
+            if right.kind is Kind.TENSOR:
+                self.truth(node, right, "in")
+            elif searched is not None and searched.kind is Kind.TENSOR and left.kind not in (Kind.STRING, Kind.NONE):
+                self.truth(node, searched, "in")
+            elif left.kind is Kind.TENSOR and right.kind is Kind.CONTAINER and right.qual in ("list", "tuple"):
+                self.truth(node, left, "in")
+            return NUMBER
+        if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
+            if Kind.STRING in (left.kind, right.kind) or Kind.NONE in (left.kind, right.kind):
+                return NUMBER
+            tensor = self.tensor(node, (left, right), dtype="bool", graph=DETACHED)
+            if left.is_tensor != right.is_tensor:
+                tensor.rank = (left if left.is_tensor else right).rank
+            elif left.rank is not None and left.rank == right.rank:
+                tensor.rank = left.rank
+            return self.launch(tensor, node)
+        gates = self.gates_of_comparison(operator, left_node, left, right)
+        if (
+            left.kind in (Kind.BATCH, Kind.UNKNOWN)
+            and operator in ("<", ">", "<=", ">=", "==", "!=")
+            and right.kind
+            in (
+                Kind.NUMBER,
+                Kind.UNKNOWN,
+                Kind.BATCH,
+            )
+        ):
+            if left.kind is Kind.BATCH:
+                return self.tensor(node, (left, right), Confidence.POSSIBLE, dtype="bool", graph=DETACHED)
+            return Value(Kind.UNKNOWN, device=left.device or ANYWHERE, graph=DETACHED, gates=gates, origins=(node,))
+        if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
+            return Value(Kind.NDARRAY, device=HOST, origins=(node,))
+        return NUMBER if gates is None else NUMBER.but(gates=gates)
+
+    def _ternary(self, node: cst.IfExp) -> Value:
+        value = self.condition(node.test, "ternary")
+        before = self.frame.env
+        then_gate, else_gate = value.gates or (Gate.NONE, Gate.NONE)
+        saved = self.context
+        self.frame.env = before.copy()
+        self.narrow(node.test, True)
+        if then_gate is not Gate.NONE:
+            self.context = Context(Scope.BRANCH, node, saved, gate=then_gate, test=node.test)
+        then = self.eval(node.body)
+        self.frame.env = before.copy()
+        self.narrow(node.test, False)
+        self.context = saved
+        if else_gate is not Gate.NONE:
+            self.context = Context(Scope.BRANCH, node, saved, gate=else_gate, test=node.test, negated=True)
+        other = self.eval(node.orelse)
+        self.frame.env = before
+        self.context = saved
+        return join(then, other)
+
+    def _walrus(self, node: cst.NamedExpr) -> Value:
+        value = self.eval(node.value)
+        self.assign(node.target, value, node, node.value)
+        return value

@@ -1,0 +1,170 @@
+"""Calls of functions and classes that are read: arguments go in, summaries come out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from torchlint.semantics import sites
+from torchlint.semantics.functions import ClassInfo, FunctionInfo
+from torchlint.semantics.reading.expressions import ExpressionReader
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DETACHED,
+    DEVICE,
+    HOST,
+    MAYBE,
+    UNKNOWN,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class OwnCallReader(ExpressionReader):
+    """Evaluates calls of the program's own functions."""
+
+    def call_own(self, info: FunctionInfo, bound: Value | None, site: sites.Call) -> Value:
+        """A function of this file: pass the arguments on, and take its summary."""
+        site.target = info
+        values = self.bind_arguments(info, bound, site)
+        self.called(info, site.node, "created" if info.is_context_manager else "")
+        if info.is_context_manager:
+            return Value(Kind.OBJECT, qual="context manager", fn=info)
+        returns = info.returns
+        if returns is None:
+            return UNKNOWN
+        return self.instantiate(info, returns, values)
+
+    def bind_arguments(self, info: FunctionInfo, bound: Value | None, site: sites.Call) -> dict[int, Value]:
+        """Match arguments to parameters; what is passed joins what is known of the parameter."""
+        parameters = info.parameters
+        values: dict[int, Value] = {}
+        start = 0
+        if (
+            info.cls is not None
+            and info.method in ("instance", "class", "property")
+            and bound is not None
+            and bound.kind is not Kind.CLASS
+            or info.method == "class"
+        ):
+            start = 1
+            if bound is not None and parameters:
+                values[0] = bound
+        positional = [p for p in parameters[start:] if not p.star]
+        by_name = {p.name: p for p in parameters if not p.star}
+        position = 0
+        for argument in site.arguments:
+            if argument.star:
+                element = self.element(argument.value, values=argument.star == "**")
+                if argument.star == "*" and argument.value.kind is Kind.CONTAINER and argument.value.items:
+                    for index in range(len(argument.value.items)):
+                        if position < len(positional):
+                            self.pass_value(
+                                positional[position], site.node, argument.value.items.get(index, element), values
+                            )
+                            position += 1
+                elif argument.star == "**" and argument.value.kind is Kind.CONTAINER and argument.value.items:
+                    for key, item in argument.value.items.items():
+                        if key in by_name:
+                            self.pass_value(by_name[key], site.node, item, values)
+                continue
+            if argument.name is not None:
+                parameter = by_name.get(argument.name)
+            else:
+                parameter = positional[position] if position < len(positional) else None
+                position += 1
+                if parameter is None:
+                    parameter = next((p for p in parameters if p.star == "*"), None)
+            if parameter is not None:
+                self.pass_value(parameter, site.node, argument.value, values)
+        return values
+
+    def pass_value(self, parameter: Any, node: cst.CSTNode, value: Value, values: dict[int, Value]) -> None:
+        values[parameter.index] = value
+        passed = value
+        if value.deps or value.ident is not None:
+            passed = value.but(deps=0, ident=None)
+        if parameter not in self.frame.info.parameters:  # a recursive call tells nothing new
+            parameter.passed[node] = passed
+
+    def instantiate(self, info: FunctionInfo, returns: Value, values: dict[int, Value]) -> Value:
+        """A function's result for these arguments: it takes device and graph from the parameters it came from."""
+        if returns.ident is not None and returns.ident in values:
+            given = values[returns.ident]
+            return (
+                given
+                if returns.kind in (given.kind, Kind.UNKNOWN) or given.kind is Kind.UNKNOWN and given.deps
+                else returns.but(
+                    device=given.device or returns.device,
+                    graph=given.graph or returns.graph,
+                    ident=given.ident,
+                    deps=given.deps,
+                )
+            )
+        if returns.kind is Kind.CONTAINER:
+            elem = self.instantiate(info, returns.elem, values) if returns.elem is not None else None
+            items = returns.items
+            if items:
+                items = {key: self.instantiate(info, item, values) for key, item in items.items()}
+            if elem is returns.elem and items is returns.items:
+                return returns
+            return returns.but(elem=elem, items=items)
+        if returns.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN, Kind.DEVICE):
+            return returns.but(ident=None, deps=0) if returns.ident is not None or returns.deps else returns
+        device, graph, deps = returns.device, returns.graph, 0
+        if returns.deps:
+            told_device = told_graph = own_device = own_graph = 0
+            for index, value in values.items():
+                if index < 60 and returns.deps & (1 << index):
+                    known_device, known_graph = info.entry.get(index, (ANYWHERE, MAYBE))
+                    own_device |= known_device
+                    own_graph |= known_graph
+                    told_device |= value.device
+                    told_graph |= value.graph
+                    deps |= value.deps
+            # What the summary says beyond what it took from those parameters is its own; the rest is this call's.
+            if told_device:
+                device = DEVICE if told_device == DEVICE else (device & ~own_device & ~ANYWHERE) | told_device
+            if told_graph:
+                graph = (graph & ~own_graph & ~MAYBE) | told_graph
+        if graph & (MAYBE | ATTACHED) and self.grad_is_off():
+            graph = DETACHED
+        return returns.but(device=device, graph=graph, deps=deps, ident=None)
+
+    def call_property(self, method: FunctionInfo, owner: Value, node: cst.CSTNode) -> Value:
+        self.called(method, node)
+        returns = method.returns
+        return UNKNOWN if returns is None else self.instantiate(method, returns, {0: owner})
+
+    def construct(self, cls: ClassInfo, site: sites.Call) -> Value:
+        """An instance of a class of this file."""
+        init = cls.find_method("__init__")
+        instance = self.instance_of(cls)
+        if instance.kind is Kind.MODULE:
+            instance = instance.but(device=HOST)
+        if init is not None:
+            site.target = init
+            self.bind_arguments(init, instance, site)
+            self.called(init, site.node)
+        else:
+            for index, argument in enumerate(site.arguments):  # a dataclass or a named tuple
+                name = argument.name or (
+                    list(cls.class_attributes)[index] if index < len(cls.class_attributes) else None
+                )
+                if name is not None and name in cls.class_attributes:
+                    cls.store(name, argument.node, argument.value.but(ident=None, deps=0))
+        if self.recording:
+            cls.instances.append(site.node)
+        if instance.kind is Kind.MODULE:
+            members = tuple(a.value for a in site.arguments if a.value.kind in (Kind.MODULE, Kind.CONTAINER))
+            if members:
+                for member in members:
+                    part = member if member.kind is Kind.MODULE else member.elem
+                    if part is not None and part.cls is not None and cls.find_attribute("*members") is None:
+                        cls.store("*members", site.node, part)
+        return instance.but(origins=(site.node,))

@@ -1,0 +1,374 @@
+"""Statements: branches are walked apart and joined, the bodies of loops twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, LoopFacts, Scope
+from torchlint.semantics.names import factors, identifier
+from torchlint.semantics.reading.base import Env
+from torchlint.semantics.reading.definitions import DefinitionReader
+from torchlint.semantics.values import (
+    NONE,
+    UNKNOWN,
+    Gate,
+    Kind,
+    Value,
+    join,
+    same,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class StatementReader(DefinitionReader):
+    """Reads statements."""
+
+    def block(self, statements: Iterable[cst.BaseStatement | cst.BaseSmallStatement]) -> bool:
+        """Walk statements in order; whether control surely leaves them early."""
+        saved = self.context
+        try:
+            for statement in statements:
+                if isinstance(statement, cst.SimpleStatementLine):
+                    for small in statement.body:
+                        if self.small(small):
+                            return True
+                elif isinstance(statement, cst.If):
+                    left = self.if_statement(statement)
+                    if left is None:
+                        return True
+                    if left is not self.context:
+                        self.context = left
+                elif self.compound(statement):
+                    return True
+            return False
+        finally:
+            self.context = saved
+
+    def suite(self, body: cst.BaseSuite) -> bool:
+        if isinstance(body, cst.SimpleStatementSuite):
+            return any([self.small(small) for small in body.body])
+        assert isinstance(body, cst.IndentedBlock)
+        return self.block(body.body)
+
+    def compound(self, node: cst.BaseStatement | cst.BaseSmallStatement) -> bool:
+        if isinstance(node, cst.BaseSmallStatement):
+            return self.small(node)
+        self.statement = node
+        if isinstance(node, cst.For):
+            self.for_statement(node)
+        elif isinstance(node, cst.With):
+            return self.with_statement(node)
+        elif isinstance(node, cst.FunctionDef):
+            self.define_function(node)
+        elif isinstance(node, cst.ClassDef):
+            self.define_class(node)
+        elif isinstance(node, cst.While):
+            self.while_statement(node)
+        elif isinstance(node, (cst.Try, cst.TryStar)):
+            return self.try_statement(node)
+        elif isinstance(node, cst.Match):
+            self.match_statement(node)
+        return False
+
+    def small(self, node: cst.BaseSmallStatement) -> bool:
+        self.statement = node
+        if isinstance(node, cst.Expr):
+            self.eval(node.value)
+        elif isinstance(node, cst.Assign):
+            self.assign_statement(node)
+        elif isinstance(node, cst.AugAssign):
+            self.augmented(node)
+        elif isinstance(node, cst.AnnAssign):
+            declared = self.annotated(node.annotation.annotation)
+            if node.value is not None:
+                value = self.eval(node.value)
+                if value.kind is Kind.UNKNOWN and declared.kind is not Kind.UNKNOWN:
+                    value = declared
+                self.assign(node.target, value, node, node.value)
+            elif self.frame.cls is not None and isinstance(node.target, cst.Name):
+                self.frame.env[identifier(node.target.value)] = declared
+        elif isinstance(node, cst.Return):
+            value = self.eval(node.value) if node.value is not None else NONE
+            self.frame.results.append(value)
+            info = self.frame.info
+            if self.recording and node.value is not None:
+                info.return_sites.append((node.value, value, self.context))
+            if node.value is not None:
+                info.returned.update(factors(node.value))
+                if isinstance(node.value, (cst.Tuple, cst.List)):
+                    for element in node.value.elements:
+                        info.returned.update(factors(element.value))
+            return True
+        elif isinstance(node, cst.Raise):
+            if node.exc is not None:
+                with self.within(Context(Scope.HANDLER, node, self.context)):
+                    self.eval(node.exc)
+                    if isinstance(node.cause, cst.From):
+                        self.eval(node.cause.item)
+            return True
+        elif isinstance(node, cst.Assert):
+            self.condition(node.test, "assert")
+            if node.msg is not None:
+                with self.within(Context(Scope.HANDLER, node, self.context)):
+                    self.eval(node.msg)
+            self.narrow(node.test, True)
+        elif isinstance(node, cst.Break):
+            if self.frame.breaks:
+                self.frame.breaks[-1].append(self.frame.env.copy())
+            return True
+        elif isinstance(node, cst.Continue):
+            if self.frame.continues:
+                self.frame.continues[-1].append(self.frame.env.copy())
+            return True
+        elif isinstance(node, cst.Import):
+            self.import_statement(node)
+        elif isinstance(node, cst.ImportFrom):
+            self.import_from(node)
+        elif isinstance(node, (cst.Global, cst.Nonlocal)):
+            self.frame.nonlocals.update(identifier(item.name.value) for item in node.names)
+        elif isinstance(node, cst.Del):
+            self.delete(node.target)
+        return False
+
+    def branch(self, node: cst.CSTNode, test: cst.BaseExpression, gate: Gate, negated: bool) -> Context:
+        return Context(Scope.BRANCH, node, self.context, gate=gate, test=test, negated=negated)
+
+    def if_statement(self, node: cst.If) -> Context | None:
+        """Walk an `if`; the context of what follows it, or None where nothing does."""
+        self.statement = node
+        value = self.condition(node.test, "if")
+        then_gate, else_gate = self.gates_of(node, value)
+        if then_gate is Gate.NONE and _fails(node.body):
+            then_gate = Gate.RARE
+        if else_gate is Gate.NONE and isinstance(node.orelse, cst.Else) and _fails(node.orelse.body):
+            else_gate = Gate.RARE
+        before = self.frame.env
+        after_test = self.context
+        # The branch that is taken.
+        self.frame.env = before.copy()
+        self.narrow(node.test, True)
+        with self.within(self.branch(node, node.test, then_gate, False)):
+            then_left = self.suite(node.body)
+        then_env = self.frame.env
+        # The other.
+        self.frame.env = before
+        self.narrow(node.test, False)
+        else_left = False
+        if node.orelse is not None:
+            with self.within(self.branch(node, node.test, else_gate, True)):
+                if isinstance(node.orelse, cst.Else):
+                    else_left = self.suite(node.orelse.body)
+                else:
+                    else_left = self.if_statement(node.orelse) is None
+        else_env = self.frame.env
+        if then_left and else_left:
+            return None
+        if then_left:
+            self.frame.env = else_env
+            return self.branch(node, node.test, else_gate, True)
+        if else_left:
+            self.frame.env = then_env
+            return self.branch(node, node.test, then_gate, False) if node.orelse is not None else after_test
+        self.frame.env = join_envs(then_env, else_env)
+        return after_test
+
+    def match_statement(self, node: cst.Match) -> None:
+        subject = self.eval(node.subject)
+        if subject.kind is Kind.TENSOR:
+            self.truth(node.subject, subject, "if")
+        before = self.frame.env
+        joined: Env | None = None
+        for case in node.cases:
+            self.frame.env = before.copy()
+            if case.guard is not None:
+                self.condition(case.guard, "if")
+            for name in _captures(case.pattern):
+                self.bind(name, UNKNOWN)
+            with self.within(Context(Scope.BRANCH, case, self.context)):
+                left = self.suite(case.body)
+            if not left:
+                joined = self.frame.env if joined is None else join_envs(joined, self.frame.env)
+        self.frame.env = before if joined is None else join_envs(before, joined)
+
+    def try_statement(self, node: cst.Try | cst.TryStar) -> bool:
+        before = self.frame.env.copy()
+        with self.within(Context(Scope.TRY, node, self.context)):
+            left = self.suite(node.body)
+            if not left and node.orelse is not None:
+                left = self.suite(node.orelse.body)
+        after = self.frame.env
+        ends: list[Env] = [] if left else [after]
+        start = join_envs(before, after)
+        imports = _only_imports(node.body)
+        for handler in node.handlers:
+            self.frame.env = start.copy()
+            if handler.type is not None:
+                self.eval(handler.type)
+            if handler.name is not None and isinstance(handler.name.name, cst.Name):
+                self.bind(identifier(handler.name.name.value), UNKNOWN)
+            with self.within(Context(Scope.HANDLER, handler, self.context)):
+                handler_left = self.suite(handler.body)
+            # `try: import x except ImportError: x = None` - what was imported is what x is.
+            if not handler_left and not imports:
+                ends.append(self.frame.env)
+        if ends:
+            joined = ends[0]
+            for env in ends[1:]:
+                joined = join_envs(joined, env)
+            self.frame.env = joined
+        else:
+            self.frame.env = start
+        finally_left = False
+        if node.finalbody is not None:
+            finally_left = self.suite(node.finalbody.body)
+        return finally_left or (left and not ends)
+
+    def loop(
+        self,
+        node: cst.CSTNode,
+        iterable: Value | None,
+        enter: object,
+        walk: object,
+        count: int | None,
+    ) -> None:
+        """Walk a loop's body: once where nothing is recorded, else twice, the second time with the first's results."""
+        before = self.frame.env
+        facts = LoopFacts(node, iterable, count)
+        self.model.home[node] = self.model
+        context = Context(Scope.LOOP, node, self.context, loop=facts)
+        self.loop_contexts = context
+        recording = self.recording
+        rounds = (False, True) if recording else (False,)
+        env = before
+        ends: list[Env] = []
+        for record in rounds:
+            self.recording = record
+            if record:
+                outer = self.context.enclosing_loops()
+                if outer and outer[0].loop is not None:
+                    outer[0].loop.inner.append(context)
+            self.frame.env = env.copy()
+            self.frame.continues.append([])
+            self.frame.breaks.append([])
+            with self.within(context):
+                enter()  # type: ignore[operator]
+                left = walk()  # type: ignore[operator]
+            ends = self.frame.breaks.pop()
+            rounds_end = self.frame.continues.pop()
+            if not left:
+                rounds_end.append(self.frame.env)
+            after = before
+            for end in rounds_end:
+                after = join_envs(after, end)
+            env = after
+        self.recording = recording
+        for end in ends:
+            env = join_envs(env, end)
+        self.frame.env = env
+
+    def for_statement(self, node: cst.For) -> None:
+        iterable = self.eval(node.iter)
+        element = self.element(iterable)
+
+        def enter() -> None:
+            if self.recording:
+                self.sites.loops.append(
+                    sites.Loop(
+                        node, node.target, iterable, node.iter, self.context, self.context.parent or self.context
+                    )
+                )
+            self.assign(node.target, element, node, None)
+
+        self.note_flow(node.target, factors(node.iter))
+        self.loop(node, iterable, enter, lambda: self.suite(node.body), self.count_of(iterable))
+        if node.orelse is not None:
+            self.suite(node.orelse.body)
+
+    def while_statement(self, node: cst.While) -> None:
+        def enter() -> None:
+            if self.recording:
+                self.sites.loops.append(
+                    sites.Loop(node, None, None, None, self.context, self.context.parent or self.context)
+                )
+            self.condition(node.test, "while")
+            self.narrow(node.test, True)
+
+        self.loop(node, None, enter, lambda: self.suite(node.body), None)
+        if node.orelse is not None:
+            self.suite(node.orelse.body)
+
+    def with_statement(self, node: cst.With) -> bool:
+        context = self.context
+        saved = self.context
+        for item in node.items:
+            manager = self.eval(item.item)
+            flags = self.manager_flags(item.item, manager)
+            context = Context(Scope.WITH, node, self.context, manager=manager, flags=flags)
+            self.context = context
+            entered = self.entered(item.item, manager)
+            if item.asname is not None:
+                self.assign(item.asname.name, entered, node, None)
+            if self.recording:
+                self.sites.withs.append(sites.With(node, item.item, manager, context))
+        left = self.suite(node.body)
+        for item in reversed(node.items):
+            self.left(item.item, self.model.values.get(item.item, UNKNOWN), node)
+        self.context = saved
+        return left
+
+
+def join_envs(a: Env, b: Env) -> Env:
+    """The environment after two ways of which one was taken. A name bound on one of them keeps its value."""
+    if a is b:
+        return a
+    result = dict(a)
+    for name, value in b.items():
+        mine = a.get(name)
+        if mine is None:
+            result[name] = value
+        elif mine is not value:
+            result[name] = mine if same(mine, value) and mine.origins == value.origins else join(mine, value)
+    return result
+
+
+def _fails(body: cst.BaseSuite) -> bool:
+    """Whether a branch ends in an error: what it does before, it does once."""
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Raise)
+
+
+def _only_imports(body: cst.BaseSuite) -> bool:
+    if not isinstance(body, cst.IndentedBlock):
+        return False
+    for statement in body.body:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            return False
+        for small in statement.body:
+            if not isinstance(small, (cst.Import, cst.ImportFrom, cst.Assign)):
+                return False
+    return True
+
+
+def _captures(pattern: cst.MatchPattern) -> list[str]:
+    """The names that a pattern binds."""
+    names: list[str] = []
+
+    class Finder(cst.CSTVisitor):
+        def visit_MatchAs(self, node: cst.MatchAs) -> None:
+            if node.name is not None:
+                names.append(identifier(node.name.value))
+
+        def visit_MatchStar(self, node: cst.MatchStar) -> None:
+            if node.name is not None:
+                names.append(identifier(node.name.value))
+
+    pattern.visit(Finder())
+    return names

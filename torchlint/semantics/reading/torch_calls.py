@@ -1,0 +1,187 @@
+"""Functions of torch that need a word of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics import sites
+from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.names import device_bits
+from torchlint.semantics.reading.modules import all_sure
+from torchlint.semantics.values import (
+    ANYWHERE,
+    ATTACHED,
+    DETACHED,
+    DEVICE,
+    HOST,
+    NONE,
+    NUMBER,
+    UNKNOWN,
+    Kind,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from torchlint.semantics.reading.methods import MethodReader
+
+
+def _device(reader: MethodReader, site: sites.Call) -> Value:
+    value = site.arguments[0].value if site.arguments else UNKNOWN
+    if value.kind is Kind.NUMBER:
+        return Value(Kind.DEVICE, device=DEVICE)
+    if isinstance(value.const, str):
+        return Value(Kind.DEVICE, device=device_bits(value.const) or ANYWHERE)
+    if value.kind in (Kind.STRING, Kind.DEVICE, Kind.UNKNOWN):
+        name = site.arguments[0].node if site.arguments else None
+        if isinstance(name, cst.FormattedString):
+            head = name.parts[0] if name.parts else None
+            if isinstance(head, cst.FormattedStringText):
+                return Value(Kind.DEVICE, device=device_bits(head.value) or ANYWHERE)
+        return Value(Kind.DEVICE, device=value.device or ANYWHERE)
+    return Value(Kind.DEVICE, device=ANYWHERE)
+
+
+def _from_numpy(reader: MethodReader, site: sites.Call) -> Value:
+    data = site.arguments[0].value if site.arguments else UNKNOWN
+    return Value(
+        Kind.TENSOR, Confidence.SURE, device=HOST, graph=DETACHED, pinned=False, dtype=data.dtype, origins=(site.node,)
+    )
+
+
+def _load(reader: MethodReader, site: sites.Call) -> Value:
+    place = site.argument(1, "map_location")
+    device = HOST | ANYWHERE
+    if place is not None:
+        device = place.value.device or ANYWHERE
+    return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=DETACHED, origins=(site.node,))
+
+
+def _compile(reader: MethodReader, site: sites.Call) -> Value:
+    if not site.arguments or site.arguments[0].name not in (None, "model"):
+        return Value(Kind.FUNCTION, qual="torch.compile")
+    value = site.arguments[0].value
+    reader.compile_value(value, reader.wants_fullgraph(site.node))
+    return value.but(ident=None)
+
+
+def _no_grad_globally(reader: MethodReader, site: sites.Call) -> Value:
+    return Value(Kind.OBJECT, qual="torch.set_grad_enabled")
+
+
+def _set_default_device(reader: MethodReader, site: sites.Call) -> Value:
+    value = site.arguments[0].value if site.arguments else UNKNOWN
+    reader.model.default_device = value.device or ANYWHERE
+    return NONE
+
+
+def _cat(reader: MethodReader, site: sites.Call) -> Value:
+    parts = site.argument(0, "tensors")
+    value = parts.value if parts is not None else UNKNOWN
+    element = reader.element(value)
+    operands = [element]
+    if value.kind is Kind.CONTAINER and value.items:
+        operands = [item for key, item in value.items.items() if isinstance(key, int)] or operands
+    result = reader.tensor(
+        site.node, operands, Confidence.SURE if all_sure(operands) else Confidence.LIKELY, dtype=element.dtype
+    )
+    result.pinned = reader.pinned_after("cat", element, result)
+    return reader.launch(result, site.node)
+
+
+def _autograd_grad(reader: MethodReader, site: sites.Call) -> Value:
+    first = site.arguments[0].value if site.arguments else UNKNOWN
+    reader.effect(EffectKind.BACKWARD, site.node, first)
+    reader.effect(EffectKind.LAUNCH, site.node, first)
+    for argument in site.arguments[:2]:  # what it runs from, and what it runs back to
+        if not argument.star:
+            reader.note_root(argument.node)
+    create = site.argument(3, "create_graph")
+    graph = ATTACHED if create is not None and create.value.const is True else DETACHED
+    tensor = Value(
+        Kind.TENSOR,
+        Confidence.SURE,
+        device=first.device or ANYWHERE,
+        graph=graph,
+        origins=(site.node,),
+        deps=first.deps,
+    )
+    return Value(Kind.CONTAINER, qual="tuple", elem=tensor, origins=(site.node,))
+
+
+def _backward(reader: MethodReader, site: sites.Call) -> Value:
+    if site.arguments:
+        reader.effect(EffectKind.BACKWARD, site.node, site.arguments[0].value)
+        reader.note_root(site.arguments[0].node)
+    return NONE
+
+
+def _clip(reader: MethodReader, site: sites.Call) -> Value:
+    reader.effect(EffectKind.LAUNCH, site.node)
+    return Value(Kind.TENSOR, Confidence.SURE, device=ANYWHERE, graph=DETACHED, rank=0, origins=(site.node,))
+
+
+def _cuda_number(reader: MethodReader, site: sites.Call) -> Value:
+    return NUMBER
+
+
+def _foreach(reader: MethodReader, site: sites.Call) -> Value:
+    element = reader.element(site.arguments[0].value) if site.arguments else UNKNOWN
+    tensor = reader.tensor(site.node, [element], Confidence.SURE)
+    reader.launch(tensor, site.node)
+    return Value(Kind.CONTAINER, qual="list", elem=tensor, origins=(site.node,))
+
+
+TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
+    "torch.device": _device,
+    "torch.from_numpy": _from_numpy,
+    "torch.from_dlpack": lambda reader, site: Value(Kind.TENSOR, device=ANYWHERE, graph=DETACHED, origins=(site.node,)),
+    "torch.load": _load,
+    "torch.compile": _compile,
+    "torch.set_grad_enabled": _no_grad_globally,
+    "torch.set_default_device": _set_default_device,
+    **dict.fromkeys(
+        [f"torch.{owner}.{name}_stream" for owner in ("cuda", "accelerator", "xpu") for name in ("current", "default")],
+        lambda reader, site: Value(Kind.STREAM, qual="torch.cuda.Stream"),
+    ),
+    "torch.utils.data.random_split": lambda reader, site: Value(
+        Kind.CONTAINER,
+        qual="list",
+        elem=site.arguments[0].value if site.arguments else Value(Kind.DATASET),
+        origins=(site.node,),
+    ),
+    **dict.fromkeys(
+        (
+            "torch.cat",
+            "torch.concat",
+            "torch.concatenate",
+            "torch.stack",
+            "torch.hstack",
+            "torch.vstack",
+            "torch.dstack",
+            "torch.block_diag",
+        ),
+        _cat,
+    ),
+    "torch.autograd.grad": _autograd_grad,
+    "torch.autograd.backward": _backward,
+    "torch.nn.utils.clip_grad_norm_": _clip,
+    "torch.nn.utils.clip_grad_value_": lambda reader, site: NONE,
+    **dict.fromkeys(
+        """torch.cuda.is_available torch.cuda.device_count torch.cuda.current_device torch.cuda.memory_allocated
+        torch.cuda.max_memory_allocated torch.cuda.memory_reserved torch.cuda.get_device_name torch.cuda.mem_get_info
+        torch.cuda.get_device_properties torch.cuda.get_device_capability torch.cuda.is_bf16_supported""".split(),
+        _cuda_number,
+    ),
+    **dict.fromkeys(
+        [
+            f"torch._foreach_{name}"
+            for name in "add mul sub div sqrt neg norm exp abs pow lerp maximum minimum reciprocal".split()
+        ],
+        _foreach,
+    ),
+    "torch.Tensor.backward": _backward,
+}
