@@ -42,6 +42,7 @@ class Model:
         self.accelerated = False  # the file shows a sign of an accelerator
         self.default_device = HOST
         self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._unwalked: list[cst.CSTNode] = list(reversed(module.body))
         self._calls: dict[cst.CSTNode, Call] = {}
         name = path.replace("\\", "/").rsplit("/", 1)[-1]
         self.is_test_file = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
@@ -76,9 +77,12 @@ class Model:
         return self._calls.get(node)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The node around a node. The first question walks the whole file: ask only where there is something to report."""
-        if not self._parents:
-            todo: list[cst.CSTNode] = [self.module]
+        """The node around a node. A question walks a whole definition: ask only where there may be something to report."""
+        while node not in self._parents and self._unwalked:
+            # One definition after the other: what is asked about mostly stands in a few of them.
+            statement = self._unwalked.pop()
+            self._parents[statement] = self.module
+            todo: list[cst.CSTNode] = [statement]
             while todo:
                 around = todo.pop()
                 for inner in children(around):

@@ -19,15 +19,16 @@ def identifier(text: str) -> str:
 
 def dotted(node: cst.BaseExpression) -> str | None:
     """`self.net.loss` as text, where the expression is a chain of names."""
+    # Types are compared, not asked about: a node's class is an abstract base class, and asking it is slow.
+    if type(node) is cst.Name:
+        return identifier(node.value)
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    while type(node) is cst.Attribute:
         parts.append(identifier(node.attr.value))
         node = node.value
-    if not isinstance(node, cst.Name):
+    if type(node) is not cst.Name:
         return None
     parts.append(identifier(node.value))
-    if len(parts) == 1:
-        return parts[0]
     parts.reverse()
     return ".".join(parts)
 
@@ -103,31 +104,39 @@ def _names(node: cst.BaseExpression, *, sure: bool) -> set[str]:
     todo: list[cst.BaseExpression] = [node]
     while todo:
         node = todo.pop()
-        name = dotted(node)
-        if name is not None:
-            names.add(name)
-        elif isinstance(node, cst.BinaryOperation):
-            sides = [node.left, node.right]
-            if sure and isinstance(node.operator, (cst.Divide, cst.FloorDivide)):
-                sides = [node.left]
-            elif sure and isinstance(node.operator, (cst.Multiply, cst.MatrixMultiply, cst.Power, cst.Modulo)):
-                numbers = [isinstance(side, cst.BaseNumber) for side in sides]
-                if not any(numbers):
-                    sides = [side for side in sides if not isinstance(side, (cst.Name, cst.Attribute))]
-            todo += sides
+        kind = type(node)
+        if kind is cst.BinaryOperation:
+            todo += _sides(node, sure=sure)  # type: ignore[arg-type]
+        elif kind is cst.Call:
+            todo += _differentiable(node)  # type: ignore[arg-type]
+        elif kind is cst.Name or kind is cst.Attribute:
+            name = dotted(node)
+            if name is not None:
+                names.add(name)
+            else:
+                todo.append(node.value)  # type: ignore[attr-defined]
         elif isinstance(node, cst.UnaryOperation):
             todo.append(node.expression)
         elif isinstance(node, cst.IfExp):
             todo += [node.body, node.orelse]
-        elif isinstance(node, (cst.Subscript, cst.Attribute)):
+        elif isinstance(node, cst.Subscript):
             todo.append(node.value)
         elif isinstance(node, (cst.List, cst.Tuple)):
             todo += [element.value for element in node.elements]
         elif isinstance(node, (cst.GeneratorExp, cst.ListComp)):
             todo += [node.elt, node.for_in.iter]
-        elif isinstance(node, cst.Call):
-            todo += _differentiable(node)
     return names
+
+
+def _sides(node: cst.BinaryOperation, *, sure: bool) -> list[cst.BaseExpression]:
+    """The operands that a backward runs through; with `sure`, those that must have a graph."""
+    sides = [node.left, node.right]
+    if sure and isinstance(node.operator, (cst.Divide, cst.FloorDivide)):
+        return [node.left]
+    if sure and isinstance(node.operator, (cst.Multiply, cst.MatrixMultiply, cst.Power, cst.Modulo)):
+        if not any(isinstance(side, cst.BaseNumber) for side in sides):
+            return [side for side in sides if not isinstance(side, (cst.Name, cst.Attribute))]
+    return sides
 
 
 def _differentiable(call: cst.Call) -> list[cst.BaseExpression]:
