@@ -11,7 +11,7 @@ from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children
+from torchlint.semantics.names import children, dotted
 from torchlint.semantics.values import Kind
 
 _SWITCH: Final = "torch.backends.cudnn.benchmark"
@@ -86,13 +86,23 @@ def _is_drawn(node: cst.CSTNode, model: Model, depth: int) -> bool:
             return not (callee.endswith(("choice", "choices")) and _is_short(node, model))
     if isinstance(node, (cst.Name, cst.Attribute)):
         value = model.value(node)
-        origin = value.origin
-        return not value.is_tensor and origin is not None and origin is not node and _is_drawn(origin, model, depth + 1)
+        if value.is_tensor:
+            return False
+        sources = [value.origin] if value.origin is not None else _assigned(node, model)
+        return any(
+            source is not None and source is not node and _is_drawn(source, model, depth + 1) for source in sources
+        )
     return any(
         _is_drawn(child, model, depth)
         for child in children(node)
         if isinstance(child, (cst.BaseExpression, cst.Arg, cst.BaseElement))
     )
+
+
+def _assigned(node: cst.Name | cst.Attribute, model: Model) -> list[cst.BaseExpression | None]:
+    """What the file assigns to a name, where its value tells nothing of its making."""
+    name = dotted(node)
+    return [assign.value_node for assign in model.sites.assigns if assign.name == name]
 
 
 def _is_short(call: cst.Call, model: Model) -> bool:

@@ -25,8 +25,8 @@ _DOUBLES: Final = frozenset(
 )
 _KEEP: Final = frozenset(
     f"numpy.{name}"
-    for name in """abs ascontiguousarray clip concatenate cos cumsum exp expand_dims flip log maximum minimum moveaxis pad
-    reshape roll sin sort sqrt squeeze stack tile transpose vstack hstack""".split()
+    for name in """abs ascontiguousarray clip concatenate cos cumsum exp expand_dims flip log maximum minimum moveaxis
+    pad reshape roll sin sort sqrt squeeze stack tile transpose vstack hstack""".split()
 )
 _NEEDS: Final = (
     "torch.autograd.gradcheck",
@@ -101,7 +101,8 @@ def _asks_for_doubles(site: sites.Call) -> Confidence | None:
         place = site.argument(None, "device")
         if place is None or not site.result.device & (DEVICE | ANYWHERE) or _is_few(site.result):
             return None
-        return Confidence.LIKELY
+        # What starts at zero is a sum, and sums of long runs have reason to be exact.
+        return Confidence.POSSIBLE if site.callee == "torch.zeros" else Confidence.LIKELY
     receiver = site.receiver
     if receiver is None or receiver.dtype == "float64" or receiver.rank == 0 or site.method not in ("double", "to"):
         return None
@@ -146,7 +147,7 @@ def _array_that_moves(site: sites.Call) -> Value | None:
 
 def _is_double(value: Value, provenance: Provenance, depth: int) -> bool:
     """Whether an array, or a tensor over it, is float64 because nobody said otherwise."""
-    if depth > 20 or value.kind not in (Kind.NDARRAY, Kind.TENSOR) or value.dtype not in (None, "float64"):
+    if depth > 20 or value.dtype not in (None, "float64"):
         return False
     operands = provenance.operands(value)
     call = provenance.call(value)
@@ -160,7 +161,7 @@ def _is_double(value: Value, provenance: Provenance, depth: int) -> bool:
         return False
     if callee in _DOUBLES:
         return True
-    if callee == "numpy.ndarray.astype":
+    if call.method == "astype":
         wanted = call.argument(0, "dtype")
         return wanted is not None and (
             wanted.value.qual in ("numpy.float64", "numpy.double", "float") or wanted.value.const == "float64"
@@ -170,6 +171,7 @@ def _is_double(value: Value, provenance: Provenance, depth: int) -> bool:
         or callee in _KEEP
         or callee.startswith(("numpy.ndarray.", "torch.Tensor."))
     ):
-        first = next((operand for _, operand in operands or () if operand.kind in (Kind.NDARRAY, Kind.TENSOR)), None)
+        kinds = (Kind.NDARRAY, Kind.TENSOR, Kind.UNKNOWN)
+        first = next((operand for _, operand in operands or () if operand.kind in kinds), None)
         return first is not None and _is_double(first, provenance, depth + 1)
     return False

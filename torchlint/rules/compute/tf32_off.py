@@ -11,7 +11,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.compute._reasons import states_reason
-from torchlint.semantics import contexts
+from torchlint.semantics import contexts, sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, Kind, Value
@@ -80,7 +80,7 @@ def _compares(context: contexts.Context, model: Model) -> bool:
 def _never_set(model: Model) -> Iterator[Report]:
     for site in model.sites.calls:
         receiver = site.receiver
-        if receiver is None or site.method not in ("to", "cuda") or receiver.kind is not Kind.MODULE:
+        if receiver is None or site.method not in ("to", "cuda") or not _is_module(site, receiver):
             continue
         if (
             not site.result.device & (DEVICE | ANYWHERE)
@@ -96,6 +96,12 @@ def _never_set(model: Model) -> Iterator[Report]:
             Impact.MEDIUM,
         )
         return
+
+
+def _is_module(site: sites.Call, receiver: Value) -> bool:
+    """Whether a module is moved: a tensor that is moved and then dropped would be an error."""
+    dropped = isinstance(site.statement, cst.Expr) and site.statement.value is site.node
+    return receiver.kind is Kind.MODULE or (receiver.kind is Kind.UNKNOWN and dropped)
 
 
 def _low_precision(model: Model) -> bool:

@@ -26,8 +26,8 @@ _FILLS: Final = frozenset(
 _EXACT: Final = frozenset(f"torch.{name}" for name in "empty eye full ones zeros".split())
 # Operations whose arguments of unknown kind are sizes and numbers.
 _TAKES_NUMBERS: Final = frozenset(
-    """add add_ clamp clamp_ div div_ expand fill_ flip mul mul_ permute pow repeat repeat_interleave reshape roll squeeze
-    sub sub_ tile transpose tril tril_ triu triu_ unsqueeze view""".split()
+    """add add_ clamp clamp_ div div_ expand fill_ flip mul mul_ permute pow repeat repeat_interleave reshape roll
+    squeeze sub sub_ tile transpose tril tril_ triu triu_ unsqueeze view""".split()
 )
 _HOST_ONLY: Final = ("generator", "pin_memory", "out")
 _EMPTY = cst.Module([])

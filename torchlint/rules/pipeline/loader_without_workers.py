@@ -29,7 +29,7 @@ class LoaderWithoutWorkers(Rule):
             confidence, whose = work
             yield Report(
                 site.node,
-                f"{quote(site.node.func)} has no workers: {whose} makes samples between two steps while the device waits",
+                f"{quote(site.node.func)} has no workers: {whose} makes a batch while the device waits",
                 "set `num_workers`, first to the number of cores for each device, and measure",
                 confidence,
                 Impact.HIGH,

@@ -12,7 +12,7 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.semantics import contexts, sites
-from torchlint.semantics.contexts import Context, Hot, Iterates, Scope
+from torchlint.semantics.contexts import Context, Hot, Iterates
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
@@ -67,13 +67,15 @@ def _only_dtype(site: sites.Call) -> bool:
 
 
 def _loop_that_repeats(site: sites.Call, name: str, model: Model) -> Context | None:
-    """The innermost loop in which neither the name nor what it holds changes; None where it is new on every round."""
-    for link in site.context.chain():
-        if link.scope is Scope.FUNCTION:
-            return None
-        if link.scope is Scope.LOOP:
-            return None if _changes(name, link, model) else link
-    return None
+    """The widest loop up to that over steps in which neither the name nor what it holds changes; None if none."""
+    widest: Context | None = None
+    for loop in site.context.enclosing_loops():
+        if _changes(name, loop, model):
+            break
+        widest = loop
+        if contexts.iterates(loop) is Iterates.STEPS:
+            break
+    return widest
 
 
 def _changes(name: str, loop: Context, model: Model) -> bool:
