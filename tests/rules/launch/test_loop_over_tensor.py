@@ -136,6 +136,12 @@ SILENT = {
             levels = [a, a[:, ::2], a[:, ::4], a[:, ::8], a[:, ::16]]
             return sum((level - level.mean()).pow(2).mean() for level in levels)
         """,
+    "the outputs of a module": """
+        def work(a, b):
+            critics = torch.load("critics")
+            guesses = critics(a)
+            return sum(F.mse_loss(guess, b) for guess in guesses)
+        """,
     "a layer for each": """
         class Heads(nn.Module):
             def __init__(self, n):

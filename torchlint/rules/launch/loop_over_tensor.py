@@ -98,6 +98,8 @@ class LoopOverTensor(Rule):
         rounds = Rounds(model, body, targets)
         if not rounds.independent:
             return None
+        if site.iterable_node is not None and _may_be_list(model, site.iterable_node):
+            walked = min(walked, Confidence.POSSIBLE)
         work = _work(model, body, frozenset())
         if work is None or not _launches(model, body, rounds.varying):
             return None
@@ -148,6 +150,22 @@ def _walks(site: sites.Loop, model: Model, body: list[cst.CSTNode], targets: set
     found = [_evidence(model, node, targets) for node in within(body)]
     best = max((one for one in found if one is not None), default=None)
     return min(best, confidence) if best is not None else None
+
+
+def _may_be_list(model: Model, walked: cst.BaseExpression) -> bool:
+    """Whether a module or something unknown gave what the loop walks: it may be several outputs."""
+    inner = model.call(walked)
+    if inner is not None and inner.callee in ("enumerate", "zip", "reversed", "list"):
+        return any(_may_be_list(model, argument.node) for argument in inner.arguments)
+    for origin in model.value(walked).origins:
+        made = operation(model, origin) if isinstance(origin, cst.Call) else None
+        if (
+            isinstance(origin, cst.Call)
+            and (made is None or not made.name.islower())
+            and model.value(walked).kind is not Kind.CONTAINER
+        ):
+            return True
+    return False
 
 
 def _comes_from_unbind(site: sites.Loop, model: Model) -> bool:
