@@ -4,7 +4,7 @@
 
 writes benchmarks/rule_costs/<device>_<torch>.json, which `benchmarks/rule_costs_to_pages.py` turns into the pages'
 tables. Needs torch, and of torchlint's dependencies none. With --budget it ends in time and leaves out what did not
-fit; the next run, with --resume, measures what is missing.
+fit; the next run, with --resume FILE, measures what is missing.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def main() -> int:
     parser.add_argument("--pair-seconds", type=float, default=2.0, help="for the interleaved pairs of one experiment")
     parser.add_argument("--time-limit", type=float, default=60.0, help="for one experiment, in seconds")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the result files")
-    parser.add_argument("--resume", action="store_true", help="keep what the file has, measure what it lacks")
+    parser.add_argument("--resume", type=Path, help="an earlier file of this machine: measure only what it lacks")
     options = parser.parse_args()
     count = supervise.gpu_count() if options.device == "cuda" else 1
     if not count:
@@ -105,10 +105,11 @@ def main() -> int:
     limits = supervise.Limits(seconds=options.time_limit, pair_seconds=options.pair_seconds)
     made = ordered(codes, options.sizes.split(","), options.dtypes.split(","), limits)
     options.out.mkdir(parents=True, exist_ok=True)
-    old: list[dict[str, Any]] = []
-    if options.resume:
-        for file in options.out.glob("*.json"):
-            old += [pair for pair in json.loads(file.read_text(encoding="utf-8"))["pairs"] if "ratio" in pair]
+    earlier: dict[str, Any] = {"pairs": []}
+    if options.resume is not None:
+        earlier = json.loads(options.resume.read_text(encoding="utf-8"))
+    old = [pair for pair in earlier["pairs"] if "ratio" in pair]
+    if old:
         have = {(pair["code"], pair["size"], pair["dtype"]) for pair in old}
         made["experiments"] = [
             e for e in made["experiments"] if (e["rule"], e["label"].split()[2], e["dtype"]) not in have
@@ -119,6 +120,9 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     environment = answer["environment"]
+    if old and any(environment.get(key) != earlier["environment"].get(key) for key in evidence.KIND):
+        print(f"{options.resume} is of another machine; its pairs are left out", file=sys.stderr)
+        old = []
     rows = [row(pair["experiment"], pair["result"], environment) for pair in recorder.pairs]
     rows = [pair for pair in rows if pair["because"] != "the time budget was used up"]
     everything = sorted([*old, *rows], key=lambda pair: (pair["code"], pair["size"] == "large", pair["dtype"]))

@@ -176,6 +176,8 @@ class _Use:
         return set(self.attributes)
 
 
+_FACTORIES = frozenset("empty zeros ones full randn rand randint arange eye".split())  # they take sizes
+_NETWORKS = re.compile(r"(net|model|encoder|decoder|policy|critic|actor|backbone|module|head|q\d?)$")
 # Calls that mark an argument, by the last part of the name: position -> mark.
 _MARKS = {
     "cross_entropy": {0: "scores", 1: "label"},
@@ -387,9 +389,10 @@ class _Body(ast.NodeVisitor):
                 argument.marks.add("passed")
 
     def mark(self, name: str, arguments: Sequence[_Use | None]) -> None:
+        otherwise = "size" if name in _FACTORIES or name[:1].isupper() else "passed"
         for position, argument in enumerate(arguments):
             if argument is not None:
-                argument.marks.add(_MARKS.get(name, {}).get(position, "passed"))
+                argument.marks.add(_MARKS.get(name, {}).get(position, otherwise))
 
     # -- statements
 
@@ -537,6 +540,7 @@ def needs(unit: Unit, hinted: Mapping[str, Mapping[str, Any]]) -> Needs:
     """How to call the unit: descriptions from hints first, then from the uses."""
     walk = _Walk(unit)
     made = _Describe(hinted)
+    made.grads = ".grad" in unit.source and "backward(" not in unit.source
     if unit.owner is None:
         uses = {name: _Use(name) for name, _ in _parameters(unit.function)}
         walk.function(unit.function, uses)
@@ -572,6 +576,7 @@ class _Describe:
         self.hinted = hinted
         self.result = Needs()
         self.flags = False
+        self.grads = False  # gradients are read that the code does not make
 
     def parameter(self, name: str, use: _Use, default: ast.expr | None) -> None:
         self.result.arguments.append({"name": name, **self.value(name, use, default)})
@@ -612,6 +617,9 @@ class _Describe:
         read, low = use.read, name.lower()
         if _is_device(name, use):
             return {"kind": "device"}
+        if low in ("params", "parameters"):
+            self.stands(name, "the parameters of a small network, with gradients")
+            return {"kind": "parameters"}
         if low == "dtype":
             return {"kind": "dtype", "value": "float32"}
         if read & _SCALER and "scale" in read:
@@ -647,6 +655,9 @@ class _Describe:
             return {"kind": "symbol", "value": "flag"}
         if not read & _TENSORS and ("number" in use.marks or "modulo" in use.marks or _NUMBERS.match(low)):
             return _number(low)
+        if not read and "size" in use.marks:
+            found = _number(low)
+            return found if found["kind"] == "symbol" or found["value"] != 4 else {"kind": "symbol", "value": "D"}
         return self.tensor(name, use)
 
     def stands(self, name: str, what: str) -> None:
@@ -689,16 +700,16 @@ class _Describe:
                 calls[attribute] = self.answer(attribute, below)
                 self.result.attributes.add(attribute)
         self.result.attributes.update(fields)
-        return {"kind": "network", "fields": fields, "calls": calls}
+        return {"kind": "network", "fields": fields, "calls": calls, "grads": self.grads}
 
     def answer(self, name: str, use: _Use) -> dict[str, Any]:
         """What calling, or reading, an attribute of a stand-in gives."""
         if "called" not in use.marks:
             return self.thing(name, use)
-        kind = (
-            "mean" if _CRITERIA.search(name) or (use.result is not None and "backward" in use.result.read) else "first"
-        )
-        return {"kind": "function", "of": kind, "origin": "a stand-in"}
+        if _NETWORKS.search(name):
+            return self.network(name, use)
+        is_loss = _CRITERIA.search(name) or (use.result is not None and "backward" in use.result.read)
+        return {"kind": "function", "of": "mean" if is_loss else "first", "origin": "a stand-in"}
 
     def object(self, name: str, use: _Use) -> dict[str, Any]:
         self.stands(name, "an object with the attributes that are read")

@@ -469,7 +469,10 @@ class Builder:
             self.network = made
         return made
 
-    def make_network(self, fields: list[str], calls: dict[str, Any]) -> Any:
+    def make_parameters(self) -> Any:
+        return list(self.make_network([], {}, grads=True).parameters())
+
+    def make_network(self, fields: list[str], calls: dict[str, Any], grads: bool = False) -> Any:
         kind = "tokens" if self.tokens else "image" if self.trial["pattern"] == "BCSS" else "rows"
         inputs = {"tokens": self.VOCABULARY, "image": self.sizes["C"], "rows": self.width}[kind]
         outputs = self.CLASSES if self.trial["labels"] == "int64" else self.width
@@ -477,6 +480,8 @@ class Builder:
         for name, call in calls.items():
             object.__setattr__(made, name, self.make(call))
         self.network = made.to(self.device, getattr(self.torch, self.trial["dtype"]))
+        for parameter in self.network.parameters() if grads else ():
+            parameter.grad = self.torch.randn_like(parameter)
         return self.network
 
     def make_optimizer(self) -> Any:
@@ -499,13 +504,15 @@ class Builder:
         return Batches([batch[0] if len(items) == 1 else batch for batch in made])
 
     def make_object(self, attributes: dict[str, Any]) -> Any:
-        return Plain(**{name: self.make(item) for name, item in attributes.items()})
+        return Plain(**self.together(attributes))
 
     def make_function(self, of: str) -> Any:
         functional = self.torch.nn.functional
 
         def scalar(*given: Any, **_: Any) -> Any:
-            return next(x for x in given if isinstance(x, self.torch.Tensor)).float().mean()
+            value = tensors(self.torch, list(given))[0].float().mean()
+            weights = next(self.network.parameters()) if self.network is not None else None
+            return value if weights is None else value + weights.float().sum() * 0.0
 
         def criterion(scores: Any, target: Any, *_: Any, **__: Any) -> Any:
             if target.is_floating_point():
