@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from torchlint.semantics.reading.interpreter import Interpreter
 from torchlint.semantics.model import Model
 from torchlint.semantics.project import Project
+from torchlint.semantics.reading.interpreter import Interpreter
 
 _ROUNDS = 3  # how often the summaries of functions whose callers told something new are read again
 
@@ -41,7 +41,8 @@ def _read(readers: list[Interpreter]) -> None:
     for reader in readers:
         reader.read_names()
     for _ in range(1 + _ROUNDS):
-        if not any([reader.learn() for reader in readers]):
+        learned = [reader.learn() for reader in readers]
+        if not any(learned):
             break
     for reader in readers:
         reader.forget_callers()

@@ -61,9 +61,9 @@ def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         held = getattr(node, name)
         if type(held) is tuple or type(held) is list:
             for item in held:
-                if _is_node(type(item)):
+                if _is_node(item.__class__):
                     yield item
-        elif _is_node(type(held)):
+        elif _is_node(held.__class__):
             yield held
 
 

@@ -10,8 +10,8 @@ from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.values import UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
-    from torchlint.semantics.reading.interpreter import Interpreter
     from torchlint.semantics.model import Model
+    from torchlint.semantics.reading.interpreter import Interpreter
 
 
 class Project:

@@ -201,7 +201,7 @@ STRING: Final = Value(Kind.STRING)
 
 
 def _bits(mask: int, names: tuple[str, str, str]) -> str:
-    return "|".join(name for bit, name in zip((1, 2, 4), names) if mask & bit)
+    return "|".join(name for bit, name in zip((1, 2, 4), names, strict=True) if mask & bit)
 
 
 def describe(value: Value) -> str:

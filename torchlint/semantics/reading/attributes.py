@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -26,10 +24,6 @@ from torchlint.semantics.values import (
     Kind,
     Value,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _PARAM_GROUPS = Value(
     Kind.CONTAINER,

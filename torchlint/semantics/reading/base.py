@@ -63,6 +63,10 @@ class Reader:
         self.statement: cst.CSTNode | None = None
         self.dotted_bases: set[str] = set()  # the names that have known attributes in an environment
         self.instances: dict[ClassInfo, Value] = {}
+        self.frames: dict[FunctionInfo, Frame] = {}  # where a function is defined: its closure
+        self.pending: list[tuple[FunctionInfo, Frame]] = []  # defined, and not read yet
+
+    # What the classes built on this one provide
 
     def call(self, node: cst.Call) -> Value:
         raise NotImplementedError
@@ -76,10 +80,18 @@ class Reader:
     def called(self, info: FunctionInfo, node: cst.CSTNode, part: str = "") -> None:
         raise NotImplementedError
 
+    def read_function(self, info: FunctionInfo) -> None:
+        raise NotImplementedError
+
+    def suite(self, body: cst.BaseSuite) -> bool:
+        raise NotImplementedError
+
     def assign(
         self, target: cst.BaseExpression, value: Value, node: cst.CSTNode, value_node: cst.BaseExpression | None
     ) -> None:
         raise NotImplementedError
+
+    # Evaluation
 
     def eval(self, node: cst.BaseExpression) -> Value:
         """What an expression gives here."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -19,10 +18,6 @@ from torchlint.semantics.values import (
     grow,
     join,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _AUGMENTED: dict[type[cst.BaseAugOp], str] = {
     cst.AddAssign: "+",
@@ -68,11 +63,11 @@ class BindingReader(CallReader):
                 self.bind(top, Value(Kind.NAMESPACE, qual=top))
 
     def import_from(self, node: cst.ImportFrom) -> None:
-        module = dotted(node.module) if node.module is not None else ""
+        module = (dotted(node.module) if node.module is not None else None) or ""
         source = f"{'.' * len(node.relative)}{module}"
         project = self.model.project
         if project is not None and node.relative:
-            source = project.absolute(self.model, len(node.relative), module or "") or source
+            source = project.absolute(self.model, len(node.relative), module) or source
         self.model.imports.add(source)
         if isinstance(node.names, cst.ImportStar):
             self.model.star_imports.add(source)
@@ -80,10 +75,9 @@ class BindingReader(CallReader):
                 self.bind(name, value)
             return
         for alias in node.names:
-            name = dotted(alias.name)
-            if name is None:
+            if not isinstance(alias.name, cst.Name):
                 continue
-            bound = name
+            name = bound = identifier(alias.name.value)
             if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
                 bound = identifier(alias.asname.name.value)
             self.bind(bound, self.external(f"{source}{name}" if source.endswith(".") else f"{source}.{name}"))

@@ -109,9 +109,11 @@ def zipped(reader: MethodReader, site: sites.Call) -> Value:
     inners = [argument.value for argument in site.arguments if argument.name is None]
     elements = [reader.element(value) for value in inners]
     pair = Value(
-        Kind.CONTAINER, qual="tuple", items=dict(enumerate(elements)) if not site.opaque_arguments else None,
+        Kind.CONTAINER,
+        qual="tuple",
+        items=dict(enumerate(elements)) if not site.opaque_arguments else None,
         elem=functools.reduce(join, elements) if elements else UNKNOWN,
-    )  # fmt: skip
+    )
     for inner in inners:
         if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE):
             return inner.but(elem=pair, ident=None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -22,9 +20,6 @@ from torchlint.semantics.values import (
     Kind,
     Value,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 class CallReader(ManagerReader):
@@ -49,10 +44,10 @@ class CallReader(ManagerReader):
             value = self.eval(argument.value)
             keyword = identifier(argument.keyword.value) if argument.keyword is not None else None
             arguments.append(sites.Argument(keyword, argument.star, argument.value, value))
+        callee = self.callee_name(function, receiver, method)
         site = sites.Call(
-            node, self.callee_name(function, receiver, method), method, receiver, receiver_node, function, arguments, UNKNOWN,
-            self.context, self.statement,
-        )  # fmt: skip
+            node, callee, method, receiver, receiver_node, function, arguments, UNKNOWN, self.context, self.statement
+        )
         result = self.apply(site)
         site.result = result
         if self.recording:

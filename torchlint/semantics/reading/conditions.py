@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -24,10 +23,6 @@ from torchlint.semantics.values import (
     Kind,
     Value,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 SWAPPED = (Gate.NONE, Gate.RARE)
 
@@ -174,7 +169,7 @@ class ConditionReader(AttributeReader):
         return Gate.RARE if _assigns(node.body, name) else Gate.NONE
 
     def _gate_of_kept(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
-        """`if key in cache: return cache[key]`, `if kept is not None: return kept`: what follows, and keeps, runs once."""
+        """`if key in cache: return cache[key]`, `if kept is not None: return kept`: what follows runs once."""
         function = self.frame.info.node
         if flipped or not isinstance(test, cst.Comparison) or not isinstance(function, cst.FunctionDef):
             return Gate.NONE

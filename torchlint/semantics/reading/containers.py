@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
@@ -18,10 +18,6 @@ from torchlint.semantics.values import (
     Value,
     grow,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 Arguments = list[sites.Argument]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -25,9 +23,6 @@ from torchlint.semantics.values import (
     Value,
     join,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 class DefinitionReader(BindingReader):
@@ -58,7 +53,8 @@ class DefinitionReader(BindingReader):
                 cls.methods[name] = info
         info.context = self.context
         info.decorators = decorators
-        self.evaluate_defaults(node.params)
+        for parameter in info.parameters:
+            self.declare(parameter)
         self.classify(info)
         self.frames[info] = self.closure_frame()
         function = Value(Kind.FUNCTION, fn=info, qual=info.qualname)
@@ -91,11 +87,6 @@ class DefinitionReader(BindingReader):
             add(param)
         if params.star_kwarg is not None:
             add(params.star_kwarg, "**")
-
-    def evaluate_defaults(self, params: cst.Parameters) -> None:
-        info = self.model.functions.get(self.statement) if self.statement is not None else None
-        for parameter in info.parameters if info is not None else ():
-            self.declare(parameter)
 
     def declare(self, parameter: Parameter) -> None:
         declared = self.annotated(parameter.annotation) if parameter.annotation is not None else UNKNOWN

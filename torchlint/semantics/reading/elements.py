@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -24,10 +22,6 @@ from torchlint.semantics.values import (
     Kind,
     Value,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 PARAMETER = Value(Kind.TENSOR, Confidence.SURE, device=ANYWHERE, graph=ATTACHED, qual="torch.nn.Parameter")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -18,10 +16,6 @@ from torchlint.semantics.values import (
     Kind,
     Value,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 MAKES_GRAPHS = "()"  # evidence: it is called, and backward runs on what it gives
 
@@ -110,7 +104,7 @@ class EvidenceReader(Reader):
                     holder.cls.roots.add(attribute)
 
     def note_graph_makers(self, node: cst.BaseExpression) -> None:
-        """Backward runs on this expression: what is called for it, and for its first argument, acts as a module does."""
+        """Backward runs on an expression: what is called for it, and for its first argument, acts as a module does."""
         todo = [node]
         while todo:
             part = todo.pop()
@@ -148,7 +142,7 @@ class EvidenceReader(Reader):
         if name is not None:
             self.frame.info.note_flow(name, factors(value), terms(value))
         elif isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
-            for left, right in zip(target.elements, value.elements):
+            for left, right in zip(target.elements, value.elements, strict=False):
                 self.note_sum(left.value, right.value)
 
     def rooted(self, value: Value, name: str) -> Value:

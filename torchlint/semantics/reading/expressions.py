@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
@@ -22,10 +22,6 @@ from torchlint.semantics.values import (
     Value,
     join,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _ELLIPSIS = Value(Kind.NUMBER, const=Ellipsis)
 

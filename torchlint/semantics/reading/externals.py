@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
@@ -26,10 +26,6 @@ from torchlint.semantics.values import (
     Value,
     join,
 )
-
-if TYPE_CHECKING:
-    from torchlint.semantics.reading.methods import MethodReader
-
 
 _TENSOR_NAMESPACES = frozenset(
     """torch torch.nn.functional torch.linalg torch.fft torch.special torch.nn.utils torch.nn.utils.rnn torch.sparse
@@ -90,7 +86,7 @@ class ExternalReader(MethodReader):
             return Value(Kind.CONTAINER, qual=kind, elem=elem, origins=(site.node,))
         if qual == "itertools.product" or qual == "itertools.zip_longest":
             return zipped(self, site)
-        if qual == "logging.getLogger" or qual.endswith("get_logger") or qual.endswith("getLogger"):
+        if qual == "logging.getLogger" or qual.endswith(("get_logger", "getLogger")):
             return Value(Kind.OBJECT, qual="logging.Logger")
         if top == "logging" and rest in known.LOG_METHODS:
             for argument in site.arguments:
@@ -142,10 +138,16 @@ class ExternalReader(MethodReader):
         if plain and last in known.LIKE_FACTORIES:
             like = site.arguments[0].value if site.arguments else UNKNOWN
             return Value(
-                Kind.TENSOR, Confidence.SURE if like.kind is Kind.TENSOR else Confidence.LIKELY,
-                device=self.device_argument(site) or like.device or ANYWHERE, graph=DETACHED,
-                dtype=self.dtype_argument(site) or like.dtype, rank=like.rank, shape=like.shape, origins=(node,), deps=like.deps,
-            )  # fmt: skip
+                Kind.TENSOR,
+                Confidence.SURE if like.kind is Kind.TENSOR else Confidence.LIKELY,
+                device=self.device_argument(site) or like.device or ANYWHERE,
+                graph=DETACHED,
+                dtype=self.dtype_argument(site) or like.dtype,
+                rank=like.rank,
+                shape=like.shape,
+                origins=(node,),
+                deps=like.deps,
+            )
         if plain and last in known.NOT_TENSOR:
             what = known.NOT_TENSOR[last]
             if last in ("allclose", "equal", "is_nonzero") and site.arguments:
@@ -164,7 +166,7 @@ class ExternalReader(MethodReader):
                 return self.call_unknown_torch(site)
             if prefix == "torch.nn.init":
                 return site.arguments[0].value if site.arguments else UNKNOWN
-            if prefix.startswith("torch.backends") or prefix.startswith("torch.cuda"):
+            if prefix.startswith(("torch.backends", "torch.cuda")):
                 return NUMBER
             return (
                 Value(Kind.OBJECT, qual=qual, origins=(node,))
@@ -275,9 +277,16 @@ class ExternalReader(MethodReader):
         ):
             pinned = False
         result = Value(
-            Kind.TENSOR, Confidence.SURE, device=device, graph=graph, dtype=dtype, rank=rank, shape=shape,
-            pinned=pinned, origins=(site.node,),
-        )  # fmt: skip
+            Kind.TENSOR,
+            Confidence.SURE,
+            device=device,
+            graph=graph,
+            dtype=dtype,
+            rank=rank,
+            shape=shape,
+            pinned=pinned,
+            origins=(site.node,),
+        )
         if out is not None:
             return out.value
         return self.launch(result, site.node)
@@ -300,9 +309,16 @@ class ExternalReader(MethodReader):
             wanted = site.argument(1, "requires_grad")
             graph = DETACHED if wanted is not None and wanted.value.const is False else ATTACHED
             return Value(
-                Kind.TENSOR, Confidence.SURE, device=data.device or HOST, graph=graph if last == "Parameter" else DETACHED, dtype=data.dtype,
-                rank=data.rank, shape=data.shape, qual="torch.nn.Parameter", origins=(node,),
-            )  # fmt: skip
+                Kind.TENSOR,
+                Confidence.SURE,
+                device=data.device or HOST,
+                graph=graph if last == "Parameter" else DETACHED,
+                dtype=data.dtype,
+                rank=data.rank,
+                shape=data.shape,
+                qual="torch.nn.Parameter",
+                origins=(node,),
+            )
         if qual in known.REPLICAS and site.arguments:
             inner = site.arguments[0].value
             return inner.but(
@@ -389,8 +405,14 @@ class ExternalReader(MethodReader):
         elif "**" not in options and not site.opaque_arguments:
             pinned = False
         batch = Value(
-            Kind.BATCH, Confidence.LIKELY, device=HOST, graph=DETACHED, pinned=pinned, qual="batch", loaders=(site.node,)
-        )  # fmt: skip
+            Kind.BATCH,
+            Confidence.LIKELY,
+            device=HOST,
+            graph=DETACHED,
+            pinned=pinned,
+            qual="batch",
+            loaders=(site.node,),
+        )
         return Value(
             Kind.LOADER,
             Confidence.SURE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -26,10 +25,6 @@ from torchlint.semantics.values import (
     Value,
     join,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _SIMPLE_TYPES: dict[str, Value] = {
     "int": NUMBER,
@@ -154,7 +149,7 @@ class InstanceReader(EvidenceReader):
             "torch.BoolTensor",
         ) or (
             last in ("Tensor", "FloatTensor", "LongTensor", "BoolTensor")
-            and (qual == last or qual.startswith("torch.") or qual.startswith("jaxtyping."))
+            and (qual == last or qual.startswith(("torch.", "jaxtyping.")))
         ):
             graph = ATTACHED if last == "Parameter" else MAYBE
             return Value(Kind.TENSOR, Confidence.LIKELY, device=ANYWHERE, graph=graph)

@@ -10,6 +10,7 @@ hold and how names are used. The second records every site once, with what the f
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -35,10 +36,8 @@ class Interpreter(StatementReader):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        self.pending: list[tuple[FunctionInfo, Frame]] = []
         self.active: set[FunctionInfo] = set()
-        self.frames: dict[FunctionInfo, Frame] = {}  # where a function is defined: its closure
-        self.read_with: dict[FunctionInfo, tuple[Value, ...]] = {}
+        self.read_with: dict[FunctionInfo, tuple[object, ...]] = {}  # what was known of its arguments
         self.done: set[FunctionInfo] = set()
         self.pull = True  # read a callee at once where its summary is missing
         self.begun = False
@@ -54,7 +53,7 @@ class Interpreter(StatementReader):
         return self.module_frame.env
 
     def learn(self) -> bool:
-        """Read the functions that are new, or of which more is known than when they were read; whether there were any."""
+        """Read the functions of which more is known than when they were last read; whether there were any."""
         self.done.clear()
         stale = [info for info in self.frames if self.parameters_of(info) != self.read_with.get(info)]
         for info in stale:
@@ -93,11 +92,12 @@ class Interpreter(StatementReader):
 
     def read_function(self, info: FunctionInfo) -> None:
         """Walk a function's body once and renew its summary."""
-        if info in self.active or info not in self.frames:
+        node = info.node
+        if info in self.active or info not in self.frames or isinstance(node, cst.Module):
             return
         self.active.add(info)
         self.done.add(info)
-        self.read_with[info] = self.parameters_of(info)  # type: ignore[assignment]
+        self.read_with[info] = self.parameters_of(info)
         saved = (self.frame, self.context, self.statement)
         frame = Frame(info, self.frames[info])
         self.frame = frame
@@ -108,12 +108,11 @@ class Interpreter(StatementReader):
         info.return_sites = []
         if not self.recording:
             # What it stored when less was known would outweigh what it stores now.
-            for cls, name, node in info.attributes:
-                cls.stores[name].pop(node, None)
+            for cls, name, statement in info.attributes:
+                cls.stores[name].pop(statement, None)
             info.attributes.clear()
         info.is_generator = False
         self.bind_parameters(info)
-        node = info.node
         if isinstance(node, cst.Lambda):
             self.statement = saved[2]
             frame.results.append(self.eval(node.body))
@@ -123,17 +122,9 @@ class Interpreter(StatementReader):
                 frame.results.append(NONE)
         if frame.yields:
             info.is_generator = True
-            element = frame.yields[0]
-            for value in frame.yields[1:]:
-                element = join(element, value)
-            info.returns = Value(Kind.CONTAINER, elem=element, origins=(node,))
-        elif frame.results:
-            result = frame.results[0]
-            for value in frame.results[1:]:
-                result = join(result, value)
-            info.returns = result
+            info.returns = Value(Kind.CONTAINER, elem=functools.reduce(join, frame.yields), origins=(node,))
         else:
-            info.returns = NONE
+            info.returns = functools.reduce(join, frame.results) if frame.results else NONE
         self.frame, self.context, self.statement = saved
         self.active.discard(info)
         if self.recording:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.semantics.reading.externals import ExternalReader
@@ -14,9 +12,6 @@ from torchlint.semantics.values import (
     Kind,
     Value,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 class ManagerReader(ExternalReader):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -29,18 +28,14 @@ from torchlint.semantics.values import (
     join,
 )
 
-if TYPE_CHECKING:
-    from torchlint.semantics.reading.methods import MethodReader
-
-
 _STRONG_TENSOR_METHODS = known.TENSOR_ONLY_METHODS - frozenset(
     "half type chunk exp log copy_ gather scatter pow flatten float double long abs square add_ view numel".split()
 )
 
 
 _WEAK_TENSOR_METHODS = frozenset(
-    "view flatten float long double half abs square exp log pow chunk reshape transpose t copy_ gather scatter astype".split()
-) - {"astype"}
+    "view flatten float long double half abs square exp log pow chunk reshape transpose t copy_ gather scatter".split()
+)
 
 
 class MethodReader(ModuleReader):

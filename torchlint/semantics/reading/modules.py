@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -26,10 +24,6 @@ from torchlint.semantics.values import (
     Value,
     grow,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 MODULE_MOVES = frozenset("to cuda cpu half float double bfloat16 to_empty xpu npu".split())
 
@@ -178,9 +172,13 @@ class ModuleReader(TensorReader):
                 if not self.grad_is_off():
                     base.graph = ATTACHED
             return Value(
-                Kind.BATCH, conf, device=(base.device | (site.receiver.device if site.receiver else 0)) or ANYWHERE,
-                graph=base.graph | MAYBE if base.graph != DETACHED or not self.grad_is_off() else DETACHED, origins=(site.node,), deps=base.deps,
-            )  # fmt: skip
+                Kind.BATCH,
+                conf,
+                device=(base.device | (site.receiver.device if site.receiver else 0)) or ANYWHERE,
+                graph=base.graph | MAYBE if base.graph != DETACHED or not self.grad_is_off() else DETACHED,
+                origins=(site.node,),
+                deps=base.deps,
+            )
         device = function.device or ANYWHERE
         if site.receiver is not None and site.receiver.device and site.receiver.kind is Kind.UNKNOWN:
             device = site.receiver.device

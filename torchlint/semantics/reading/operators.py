@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -24,10 +22,6 @@ from torchlint.semantics.values import (
     Value,
     join,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _BINARY: dict[type[cst.BaseBinaryOp], str] = {
     cst.Add: "+",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
-from torchlint.semantics.names import factors, identifier
+from torchlint.semantics.names import factors, identifier, within
 from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
 from torchlint.semantics.values import (
@@ -21,9 +20,6 @@ from torchlint.semantics.values import (
     join,
     same,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 class StatementReader(DefinitionReader):
@@ -52,7 +48,8 @@ class StatementReader(DefinitionReader):
 
     def suite(self, body: cst.BaseSuite) -> bool:
         if isinstance(body, cst.SimpleStatementSuite):
-            return any([self.small(small) for small in body.body])
+            left = [self.small(small) for small in body.body]  # all are walked, also behind a `return`
+            return any(left)
         assert isinstance(body, cst.IndentedBlock)
         return self.block(body.body)
 
@@ -359,16 +356,5 @@ def _only_imports(body: cst.BaseSuite) -> bool:
 
 def _captures(pattern: cst.MatchPattern) -> list[str]:
     """The names that a pattern binds."""
-    names: list[str] = []
-
-    class Finder(cst.CSTVisitor):
-        def visit_MatchAs(self, node: cst.MatchAs) -> None:
-            if node.name is not None:
-                names.append(identifier(node.name.value))
-
-        def visit_MatchStar(self, node: cst.MatchStar) -> None:
-            if node.name is not None:
-                names.append(identifier(node.name.value))
-
-    pattern.visit(Finder())
-    return names
+    binders = (node for node in within([pattern]) if isinstance(node, (cst.MatchAs, cst.MatchStar)))
+    return [identifier(node.name.value) for node in binders if node.name is not None]

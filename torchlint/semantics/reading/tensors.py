@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -25,15 +23,11 @@ from torchlint.semantics.values import (
     Value,
 )
 
-if TYPE_CHECKING:
-    pass
-
-
 # Methods of a tensor that keep its number of dimensions.
 _SAME_RANK = frozenset(
-    """abs abs_ add add_ clamp clamp_ clamp_min clamp_max clone contiguous cpu cuda detach detach_ div div_ exp float half
-    double long int bfloat16 bool log mul mul_ neg pow relu round sigmoid sqrt rsqrt square sub sub_ tanh to type type_as
-    zero_ fill_ requires_grad_ pin_memory isnan isinf isfinite""".split()
+    """abs abs_ add add_ clamp clamp_ clamp_min clamp_max clone contiguous cpu cuda detach detach_ div div_ exp float
+    half double long int bfloat16 bool log mul mul_ neg pow relu round sigmoid sqrt rsqrt square sub sub_ tanh to type
+    type_as zero_ fill_ requires_grad_ pin_memory isnan isinf isfinite""".split()
 )
 
 
@@ -147,9 +141,12 @@ class TensorReader(ContainerReader):
             ):
                 indices = result.but(dtype="int64", graph=DETACHED)
                 return Value(
-                    Kind.CONTAINER, qual="tuple", elem=result,
-                    items={0: result, 1: indices, "values": result, "indices": indices}, origins=result.origins,
-                )  # fmt: skip
+                    Kind.CONTAINER,
+                    qual="tuple",
+                    elem=result,
+                    items={0: result, 1: indices, "values": result, "indices": indices},
+                    origins=result.origins,
+                )
             return result
         if name in known.TUPLES:
             return Value(Kind.CONTAINER, qual="tuple", elem=result, origins=result.origins)
@@ -258,10 +255,16 @@ class TensorReader(ContainerReader):
                 pinned = not blocking  # what `.to("cpu", non_blocking=True)` makes is pinned
         graph = receiver.graph
         return receiver.but(
-            device=device, dtype=dtype, conf=conf, pinned=pinned, graph=graph, origins=(node,), ident=None,
+            device=device,
+            dtype=dtype,
+            conf=conf,
+            pinned=pinned,
+            graph=graph,
+            origins=(node,),
+            ident=None,
             deps=deps,
             items={k: v.but(device=device) for k, v in receiver.items.items()} if receiver.items else None,
-        )  # fmt: skip
+        )
 
     def target_of(self, site: sites.Call) -> tuple[int, int] | None:
         """Where `.to(...)` moves, and on which parameters that depends; None where its arguments are of other sorts."""
