@@ -112,14 +112,14 @@ class TestWorkers:
     def test_one_that_dies_costs_the_file_it_held(
         self, project: Path, monkeypatch: Any, victims: tuple[str, ...]
     ) -> None:
-        lint = job.lint_source
+        lint = job.lint_document
 
         def deadly(source: Any, *arguments: Any) -> Any:
             if source.path in victims:
                 os.kill(os.getpid(), signal.SIGKILL)
             return lint(source, *arguments)
 
-        monkeypatch.setattr(job, "lint_source", deadly)
+        monkeypatch.setattr(job, "lint_document", deadly)
         result = run.check([project], settings(project, jobs=2))
         assert dict(places(result)) == {name: "TL003" if name in victims else "TL101" for name, _ in EXPECTED}
         assert all("SIGKILL" in finding.message for finding in result.findings if finding.code == "TL003")
@@ -127,14 +127,14 @@ class TestWorkers:
     def test_one_that_hangs_costs_the_file_it_held(self, project: Path, monkeypatch: Any) -> None:
         import time
 
-        lint = job.lint_source
+        lint = job.lint_document
 
         def endless(source: Any, *arguments: Any) -> Any:
             while source.path == "b.py":
                 time.sleep(1)
             return lint(source, *arguments)
 
-        monkeypatch.setattr(job, "lint_source", endless)
+        monkeypatch.setattr(job, "lint_document", endless)
         monkeypatch.setattr(pool, "_PATIENCE", 3.0)
         assert dict(places(run.check([project], settings(project, jobs=2)))) == dict(EXPECTED) | {"b.py": "TL003"}
 
@@ -177,13 +177,13 @@ class TestCache:
     def linted(self, monkeypatch: Any) -> list[str]:
         """The names of the files that were linted, not looked up."""
         names: list[str] = []
-        lint = job.lint_source
+        lint = job.lint_document
 
         def counted(source: Any, *arguments: Any) -> Any:
             names.append(source.path)
             return lint(source, *arguments)
 
-        monkeypatch.setattr(job, "lint_source", counted)
+        monkeypatch.setattr(job, "lint_document", counted)
         return names
 
     def check(self, project: Path, **changes: Any) -> list[Finding]:

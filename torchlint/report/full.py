@@ -73,6 +73,8 @@ def _notes(finding: Finding, unsafe_fixes: bool) -> Iterator[tuple[str, str]]:
     """What explains the finding: (label, text)."""
     for related in finding.related:
         where = f"line {related.start.row}"
+        if related.cell != finding.cell:
+            where = f"cell {related.cell}, {where}"
         if related.filename != finding.filename:
             where = f"{related.filename}:{related.start.row}:{related.start.column}"
         yield "why", f"{related.message} ({where})" if where not in related.message else related.message

@@ -25,7 +25,7 @@ def render(outcome: Outcome) -> Iterator[str]:
         lines = outcome.source(filename, cell)
         published.append(
             {
-                "uri": _uri(filename) + ("" if cell is None else f"#cell{cell}"),
+                "uri": _uri(filename) + _fragment(cell),
                 "diagnostics": [diagnostic(finding, lines, outcome.source) for finding in findings],
             }
         )
@@ -46,8 +46,8 @@ def diagnostic(
     related = [
         {
             "location": {
-                "uri": _uri(place.filename),
-                "range": _range(place.start, place.start, source(place.filename, finding.cell), units),
+                "uri": _uri(place.filename) + _fragment(place.cell),
+                "range": _range(place.start, place.start, source(place.filename, place.cell), units),
             },
             "message": visible(place.message),
         }
@@ -69,6 +69,10 @@ def diagnostic(
 
 def _uri(filename: str) -> str:
     return Path(filename).absolute().as_uri()
+
+
+def _fragment(cell: int | None) -> str:
+    return "" if cell is None else f"#cell{cell}"
 
 
 def _range(

@@ -87,7 +87,12 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
         "fingerprint": finding.fingerprint,
         "advice": visible(finding.advice),
         "related": [
-            {"message": visible(related.message), "filename": related.filename, "location": _position(related.start)}
+            {
+                "message": visible(related.message),
+                "filename": related.filename,
+                **_cell(related.cell),
+                "location": _position(related.start),
+            }
             for related in finding.related
         ],
         "fix": None if finding.fix is None else _fix(finding.fix),
@@ -100,10 +105,20 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "applicability": str(fix.applicability),
         "message": visible(fix.message),
         "edits": [
-            {"content": edit.content, "location": _position(edit.start), "end_location": _position(edit.end)}
+            {
+                "content": edit.content,
+                **_cell(edit.cell),
+                "location": _position(edit.start),
+                "end_location": _position(edit.end),
+            }
             for edit in fix.edits
         ],
     }
+
+
+def _cell(cell: int | None) -> dict[str, int]:
+    """The cell, where there is one: that of a fix or of an explanation may be another than the finding's."""
+    return {} if cell is None else {"cell": cell}
 
 
 class Severity(enum.Enum):

@@ -87,7 +87,7 @@ def _result(finding: Finding, fingerprint: str, index: dict[str, int], outcome: 
     }
     if finding.related:
         related = [
-            _location(place.filename, finding.cell, place.start, None, outcome)
+            _location(place.filename, place.cell, place.start, None, outcome)
             | {"message": {"text": visible(place.message)}}
             for place in finding.related
         ]

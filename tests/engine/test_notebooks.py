@@ -1,0 +1,173 @@
+"""Notebooks from end to end: findings in cells, repairs that touch nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from torchlint.engine.run import RunResult, check
+from torchlint.engine.settings import Settings
+from torchlint.findings import Confidence
+from torchlint.fixes import add_suppressions, fix
+
+SETUP = "import torch\nmodel = torch.nn.Linear(4, 1).cuda()\nloader = [torch.ones(4, 4)] * 8\n"
+LOOP = "total = 0.0\nfor x in loader:\n    loss = model(x).mean()\n    loss.backward()\n    total += loss"
+ROW = 5  # where LOOP pays
+BROKEN = "def f(:\n"
+RULES = frozenset({"TL001", "TL003", "TL601"})
+
+
+def settings(folder: Path, **more: Any) -> Settings:
+    rules = more.pop("rules", RULES)
+    return Settings(root=folder, rules=rules, fixable=rules, min_confidence=Confidence.POSSIBLE, jobs=1, **more)
+
+
+def write(path: Path, sources: Sequence[Any], **more: Any) -> Path:
+    cells = [
+        source
+        if isinstance(source, dict)
+        else {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}
+        for source in sources
+    ]
+    document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4, **more}
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def places(result: RunResult) -> list[tuple[str, int | None, int]]:
+    assert not result.errors
+    return [(finding.code, finding.cell, finding.start.row) for finding in result.findings]
+
+
+def lint(tmp_path: Path, sources: Sequence[Any], **more: Any) -> RunResult:
+    return check([write(tmp_path / "a.ipynb", sources)], settings(tmp_path, **more))
+
+
+MARKDOWN = {"cell_type": "markdown", "metadata": {}, "source": LOOP}
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        ([SETUP, MARKDOWN, LOOP], [("TL601", 3, ROW)]),
+        ([SETUP.splitlines(keepends=True), LOOP.splitlines(keepends=True)], [("TL601", 2, ROW)]),
+        ([SETUP, BROKEN, LOOP], [("TL003", 2, 1), ("TL601", 3, ROW)]),
+        ([SETUP, "x = (\n", ")", LOOP], [("TL003", 2, 1), ("TL003", 3, 1), ("TL601", 4, ROW)]),
+        ([SETUP, "'''", "'''", LOOP], [("TL003", 2, 1), ("TL003", 3, 1), ("TL601", 4, ROW)]),
+        ([SETUP, "x = '\0'", LOOP], [("TL003", 2, 1), ("TL601", 3, ROW)]),
+        ([SETUP, "%%bash\nfor it's", '%%time\n!ls "\n' + LOOP], [("TL601", 3, ROW + 2)]),
+        ([SETUP, LOOP.replace("\n", "\r\n")], [("TL601", 2, ROW)]),
+        ([SETUP, LOOP + "  # torchlint: ignore[TL601]"], []),
+        ([SETUP, "x = 1  # torchlint: ignore[TL601]"], [("TL001", 2, 1)]),
+        (["# torchlint: file-ignore[TL601]", SETUP, LOOP], []),
+        (["# -*- coding: utf-7 -*-\nä = 1\n" + SETUP, LOOP], [("TL601", 2, ROW)]),
+        ([], []),
+    ],
+)
+def test_findings_name_their_cell(
+    tmp_path: Path, sources: Sequence[Any], expected: list[tuple[str, int | None, int]]
+) -> None:
+    assert places(lint(tmp_path, sources)) == expected
+
+
+def test_what_explains_a_finding_names_its_cell(tmp_path: Path) -> None:
+    rules = frozenset({"TL101"})
+    step = "def step(x):\n    loss = model(x).mean()\n    loss.backward()\n    return loss.item()"
+    result = lint(tmp_path, [SETUP, step, "for x in loader:\n    step(x)"], rules=rules)
+    (finding,) = result.findings
+    assert finding.cell == 2
+    assert {(related.cell, related.start.row) for related in finding.related} >= {(3, 1)}
+
+
+def test_the_lines_of_a_cell_are_those_that_are_shown(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", [SETUP, "!ls\n" + LOOP])
+    result = check([path], settings(tmp_path))
+    (finding,) = result.findings
+    assert list(result.source(finding.filename, 2)) == ["!ls", *LOOP.split("\n")]
+    assert list(result.source(finding.filename, 7)) == []
+    assert list(result.source(finding.filename, None)) == path.read_text().split("\n")
+
+
+def test_findings_come_out_of_the_cache_as_they_went_in(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", [SETUP, LOOP, BROKEN])
+    cached = settings(tmp_path, cache_dir=tmp_path / "cache")
+    first, second = check([path], cached), check([path], cached)
+    assert first.findings
+    assert first.findings == second.findings
+
+
+def test_another_kernel_is_skipped_and_a_reason_given(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", [LOOP], metadata={"kernelspec": {"language": "R"}})
+    result = check([path], settings(tmp_path))
+    assert (result.findings, result.errors) == ([], [])
+    assert len(result.notes) == 1
+    assert "in R, skipped" in result.notes[0]
+
+
+def test_a_fingerprint_stays_when_cells_move(tmp_path: Path) -> None:
+    (before,) = lint(tmp_path, [SETUP, LOOP]).findings
+    (after,) = lint(tmp_path, ["import math", SETUP, MARKDOWN, LOOP]).findings
+    assert before.fingerprint == after.fingerprint
+
+
+def test_a_fix_changes_one_line_of_one_cell(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", [SETUP, "%%time\n" + LOOP, "é = '\u2028'", BROKEN])
+    before = path.read_bytes()
+    result = fix([path], settings(tmp_path))
+    assert places(result.run) == [("TL003", 4, 1)]
+    assert path.read_bytes() == before.replace(b"total += loss", b"total += loss.detach()")
+    assert re.search(r"a\.ipynb:cell 2$", next(iter(result.changes[str(path)].diff())).strip())
+
+
+def test_standard_input_gets_a_notebook_back(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", [SETUP, LOOP])
+    result = fix([], settings(tmp_path), stdin=path.read_bytes(), stdin_filename="b.ipynb")
+    (change,) = result.changes.values()
+    assert change.after.data == path.read_bytes().replace(b"total += loss", b"total += loss.detach()")
+
+
+@pytest.mark.parametrize("sources", [[SETUP], [SETUP, BROKEN], [SETUP, LOOP + "  # noqa"]])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n\r\n"])
+def test_a_notebook_that_needs_no_fix_stays_as_it_is(tmp_path: Path, sources: Sequence[str], end: str) -> None:
+    path = write(tmp_path / "a.ipynb", sources)
+    path.write_bytes(path.read_bytes().rstrip() + end.encode())
+    before, modified = path.read_bytes(), path.stat().st_mtime_ns
+    fix([path], settings(tmp_path))
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (before, modified)
+
+
+def test_an_import_goes_to_the_imports_even_in_another_cell(tmp_path: Path) -> None:
+    rules = frozenset({"TL210"})
+    make = "rows = [np.zeros(3) for _ in range(4)]\nbatch = torch.tensor(rows)"
+    sources = ["import numpy as np\nimport torch", "x = 1", make]
+    path = write(tmp_path / "a.ipynb", sources)
+    found = check([path], settings(tmp_path, rules=rules))
+    for finding in found.findings:
+        for edit in finding.fix.edits if finding.fix else ():
+            assert edit.cell in (1, 3)
+    fix([path], replace(settings(tmp_path, rules=rules), unsafe_fixes=True))
+    texts = [cell["source"] for cell in json.loads(path.read_bytes())["cells"]]
+    assert texts[1] == "x = 1"
+    for text in texts:
+        compile(text, "cell", "exec")
+
+
+def test_suppressions_are_written_into_cells(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", [SETUP, "%%time\n!it's\n" + LOOP])
+    before = path.read_bytes()
+    result = add_suppressions([path], settings(tmp_path))
+    assert result.run.findings == []
+    assert path.read_bytes() == before.replace(b"total += loss", b"total += loss  # torchlint: ignore[TL601]")
+
+
+def test_notebooks_below_a_folder_are_found(tmp_path: Path) -> None:
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    write(tmp_path / ".ipynb_checkpoints" / "a-checkpoint.ipynb", [SETUP, LOOP])
+    write(tmp_path / "a.ipynb", [SETUP, LOOP])
+    assert [Path(finding.filename).name for finding in check([tmp_path], settings(tmp_path)).findings] == ["a.ipynb"]
