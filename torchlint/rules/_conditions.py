@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.semantics import contexts
+from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
@@ -15,7 +15,7 @@ _SURROUNDINGS = ("is_available", "device_count", "is_initialized")
 
 def unconditional(context: Context, model: Model) -> bool:
     """Whether code runs on every run of the program that reaches its function, and not in a test or a recovery."""
-    return not contexts.in_test(context) and _unconditional(context, model, frozenset())
+    return not hotness.in_test(context) and _unconditional(context, model, frozenset())
 
 
 def _unconditional(context: Context, model: Model, seen: frozenset[FunctionInfo]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlint.semantics import contexts
+from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
 from torchlint.semantics.values import Gate
@@ -13,7 +13,7 @@ def may_be_hot(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
     for link in context.chain():
         if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
             return False
-        if link.scope is Scope.LOOP and contexts.iterates(link) is Iterates.EPOCHS:
+        if link.scope is Scope.LOOP and hotness.iterates(link) is Iterates.EPOCHS:
             return False
         if link.scope is Scope.FUNCTION:
             function = link.function
@@ -28,7 +28,7 @@ def may_be_hot(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
 def _has_step_loop(function: FunctionInfo) -> bool:
     """Whether the function holds the loop over steps itself: its code outside that loop is not hot."""
     return any(
-        contexts.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
+        hotness.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
         for effect in function.effects
         for loop in effect.context.enclosing_loops()
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 if TYPE_CHECKING:
-    from torchlint.semantics.contexts import Hot
+    from torchlint.semantics.hotness import Hot
 
 _EMPTY = cst.Module([])
 _LONGEST = 50

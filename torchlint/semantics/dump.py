@@ -37,4 +37,5 @@ def _lines(model: Model) -> Iterator[str]:
     for call in model.sites.calls:
         owner = model.function_of(call.context).qualname
         name = call.callee or "?"
-        yield f"{owner}: {brief(call.node)} -> {name} gives {describe(call.result)} [{describe_hotness(model, call.context)}]"
+        hot = describe_hotness(model, call.context)
+        yield f"{owner}: {brief(call.node)} -> {name} gives {describe(call.result)} [{hot}]"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.semantics import contexts
-from torchlint.semantics.contexts import Context, Hot
+from torchlint.semantics import contexts, hotness
+from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
+from torchlint.semantics.hotness import Hot
 from torchlint.semantics.names import children, dotted
 from torchlint.semantics.sites import Call, Sites
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, UNKNOWN, Kind, Value
@@ -21,7 +22,7 @@ __all__ = ["Context", "Hot", "Model", "dotted"]
 
 
 class Model:
-    """What is known of a file: the value of each expression, the functions and classes, and the sites rules listen to."""
+    """What is known of a file: the value of each expression, its functions and classes, the sites rules listen to."""
 
     def __init__(self, module: cst.Module, path: str = "", project: Project | None = None) -> None:
         self.module = module
@@ -77,7 +78,7 @@ class Model:
         return self._calls.get(node)
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        """The node around a node. A question walks a whole definition: ask only where there may be something to report."""
+        """The node around a node. A question walks a whole definition: ask where there may be something to report."""
         while node not in self._parents and self._unwalked:
             # One definition after the other: what is asked about mostly stands in a few of them.
             statement = self._unwalked.pop()
@@ -92,15 +93,15 @@ class Model:
 
     def hot(self, context: Context) -> Hot | None:
         """Whether code here runs once per step or more often, and why."""
-        return contexts.hot(context)
+        return hotness.hot(context)
 
     def autograd_off(self, context: Context) -> bool:
         """Whether autograd is off here, or in every caller that is known."""
-        return contexts.autograd_off(context)
+        return hotness.autograd_off(context)
 
     def compiled(self, context: Context) -> FunctionInfo | None:
         """The compiled function that covers the code, or None."""
-        return contexts.compiled(context)
+        return hotness.compiled(context)
 
     def device_confidence(self, value: Value, context: Context, *, by_method: bool = False) -> Confidence | None:
         """How sure it is that reading the value waits for a device; None where it does not.
@@ -111,7 +112,7 @@ class Model:
         """
         if value.device == HOST or value.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
             return None
-        if contexts.in_worker(context):
+        if hotness.in_worker(context):
             return None
         conf = value.conf
         if value.kind is Kind.UNKNOWN:
@@ -125,7 +126,7 @@ class Model:
         if value.kind is Kind.BATCH and not by_method:
             conf = Confidence.POSSIBLE
         if not value.device & DEVICE:
-            hot = contexts.hot(context)
+            hot = hotness.hot(context)
             if hot is not None and hot.interface or self.accelerated:
                 conf = min(conf, Confidence.LIKELY)
             else:
@@ -136,7 +137,7 @@ class Model:
 
     def impact(self, context: Context) -> Impact:
         """The impact of one small cost on every run of the line."""
-        hot = contexts.hot(context)
+        hot = hotness.hot(context)
         return hot.impact if hot is not None else Impact.LOW
 
     def function_of(self, context: Context) -> FunctionInfo:

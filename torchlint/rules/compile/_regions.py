@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.semantics import contexts
+from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
@@ -13,7 +13,7 @@ from torchlint.semantics.model import Model
 def region(context: Context, model: Model) -> FunctionInfo | None:
     """The compiled function whose graph code here belongs to; None outside, and where it says that it is not compiling."""
     function = model.compiled(context)
-    if function is None or contexts.in_test(context):
+    if function is None or hotness.in_test(context):
         return None
     for link in context.chain():
         if link.scope is Scope.BRANCH and link.test is not None and _asks_compiling(link.test):

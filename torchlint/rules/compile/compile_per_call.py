@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -25,7 +25,7 @@ class CompilePerCall(Rule):
     words = ("compile",)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if contexts.in_test(site.context):
+        if hotness.in_test(site.context):
             return
         hot = model.hot(site.context)
         if hot is None or self._is_kept(site):

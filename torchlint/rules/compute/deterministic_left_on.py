@@ -11,7 +11,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.compute._reasons import is_conditional, states_reason
-from torchlint.semantics import contexts
+from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
@@ -49,7 +49,7 @@ class DeterministicLeftOn(Rule):
             else Confidence.POSSIBLE  # a module of utilities: what it is used for is not known
         )
         for node, context in forced:
-            if model.is_test_file or contexts.in_test(context) or is_conditional(context) or states_reason(model, node):
+            if model.is_test_file or hotness.in_test(context) or is_conditional(context) or states_reason(model, node):
                 continue
             if _is_put_back(context, model):
                 continue

@@ -14,7 +14,7 @@ from torchlint.rules.base import Report, Rule
 from torchlint.rules.compute._reasons import states_reason
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.rules.pipeline._provenance import Provenance
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
@@ -53,7 +53,7 @@ class Float64OnDevice(Rule):
         provenance: Provenance | None = None
         needing = _functions_that_need_it(model)
         for site in model.sites.calls:
-            if contexts.in_test(site.context) or model.is_test_file or site.context.owner in needing:
+            if hotness.in_test(site.context) or model.is_test_file or site.context.owner in needing:
                 continue
             asked = _asks_for_doubles(site)
             array = _array_that_moves(site) if asked is None else None
@@ -65,7 +65,7 @@ class Float64OnDevice(Rule):
                     continue
                 asked = Confidence.LIKELY
             assert asked is not None
-            if contexts.in_worker(site.context) or states_reason(model, site.node):
+            if hotness.in_worker(site.context) or states_reason(model, site.node):
                 continue
             hot = model.hot(site.context)
             yield Report(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.semantics import contexts
+from torchlint.semantics import hotness
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -24,7 +24,7 @@ class ScalerWithBf16(Rule):
         regions = [
             entered
             for entered in model.sites.withs
-            if "autocast" in entered.context.flags and not contexts.autograd_off(entered.context)
+            if "autocast" in entered.context.flags and not hotness.autograd_off(entered.context)
         ]
         low = [entered for entered in regions if "autocast:bfloat16" in entered.context.flags]
         if not low:

@@ -11,7 +11,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.compute._reasons import states_reason
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import contexts, hotness, sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, Kind, Value
@@ -58,7 +58,7 @@ class Tf32Off(Rule):
 
 
 def _off(node: cst.CSTNode, context: contexts.Context, model: Model) -> Iterator[Report]:
-    if contexts.in_test(context) or model.is_test_file or states_reason(model, node) or _compares(context, model):
+    if hotness.in_test(context) or model.is_test_file or states_reason(model, node) or _compares(context, model):
         return
     yield Report(
         node,
@@ -84,7 +84,7 @@ def _never_set(model: Model) -> Iterator[Report]:
             continue
         if (
             not site.result.device & (DEVICE | ANYWHERE)
-            or contexts.in_test(site.context)
+            or hotness.in_test(site.context)
             or not _has_products(receiver)
         ):
             continue

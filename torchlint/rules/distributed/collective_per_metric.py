@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import ATTACHED, DETACHED
@@ -32,7 +32,7 @@ class CollectivePerMetric(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None or contexts.in_test(site.context):
+        if hot is None or hotness.in_test(site.context):
             return
         if site.callee in _BARRIERS:
             yield Report(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -28,7 +28,7 @@ class DataParallel(Rule):
     words = ("DataParallel", "data_parallel")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if site.function.kind is Kind.MODULE or contexts.in_test(site.context) or not site.arguments:
+        if site.function.kind is Kind.MODULE or hotness.in_test(site.context) or not site.arguments:
             return
         yield Report(
             site.node,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
@@ -26,7 +26,7 @@ class FindUnusedLeftOn(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         option = site.argument(None, "find_unused_parameters")
-        if option is None or option.value.const is not True or contexts.in_test(site.context) or not site.arguments:
+        if option is None or option.value.const is not True or hotness.in_test(site.context) or not site.arguments:
             return
         wrapped = site.arguments[0].value
         if wrapped.cls is None or not _uses_all(wrapped.cls, frozenset()):

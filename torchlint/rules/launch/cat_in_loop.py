@@ -11,7 +11,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, within
@@ -31,7 +31,7 @@ class CatInLoop(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         grown = _grown(site, model)
-        if grown is None or contexts.in_test(site.context):
+        if grown is None or hotness.in_test(site.context):
             return
         found = _growing_loop(site, model)
         if found is None:
@@ -41,7 +41,7 @@ class CatInLoop(Rule):
         assert facts is not None
         if facts.count is not None and facts.count <= _SHORT:
             return
-        kind = contexts.iterates(loop)
+        kind = hotness.iterates(loop)
         if kind is Iterates.LAYERS:
             confidence = Confidence.POSSIBLE  # a dense block: the next layer reads what has grown
         if _doubles(site, grown, model):
@@ -113,4 +113,4 @@ def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] 
 
 def _decodes(loop: Context, trains: bool) -> bool:
     """Whether the loop runs a model on every round without training it: what grows is small against that."""
-    return contexts.iterates(loop) is Iterates.STEPS and not trains
+    return hotness.iterates(loop) is Iterates.STEPS and not trains

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, often
 from torchlint.rules.base import Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
 
@@ -21,7 +21,7 @@ class GcInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None or contexts.in_test(site.context) or model.in_measurement(site.context):
+        if hot is None or hotness.in_test(site.context) or model.in_measurement(site.context):
             return
         yield Report(
             site.node,

@@ -12,7 +12,7 @@ from torchlint.rules._patterns import Operation, operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, names_read, names_written
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
@@ -44,7 +44,7 @@ class LoopInvariantOp(Rule):
         facts = site.context.loop
         assert facts is not None
         hot = model.hot(site.context)
-        if hot is None or contexts.in_test(site.context) or (facts.count is not None and facts.count <= _SHORT):
+        if hot is None or hotness.in_test(site.context) or (facts.count is not None and facts.count <= _SHORT):
             return
         body = body_of(site)
         costly = [made for node in within(body) if (made := _costly(model, node)) is not None]
@@ -75,7 +75,7 @@ def _costly(model: Model, node: cst.CSTNode) -> Operation | None:
 def _trains(model: Model, body: list[cst.CSTNode]) -> bool:
     """Whether parameters change in the loop: then what is computed of them does."""
     for site in calls_in(model, body):
-        if site.method in ("backward", "step") or (site.target is not None and contexts.does(site.target, _TRAINS)):
+        if site.method in ("backward", "step") or (site.target is not None and hotness.does(site.target, _TRAINS)):
             return True
     return False
 

@@ -15,7 +15,7 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
 from torchlint.rules.launch._rounds import Rounds
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -85,9 +85,9 @@ class LoopOverTensor(Rule):
         if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= _SHORT):
             return None
         if (
-            contexts.in_test(site.context)
-            or contexts.in_worker(site.context)
-            or contexts.iterates(site.context) in _NOT_ROUNDS
+            hotness.in_test(site.context)
+            or hotness.in_worker(site.context)
+            or hotness.iterates(site.context) in _NOT_ROUNDS
         ):
             return None
         body = body_of(site)
@@ -118,7 +118,7 @@ def _is_large(site: sites.Loop, model: Model) -> bool:
     assert facts is not None
     if facts.count is not None:
         return facts.count >= _LARGE
-    return any(contexts.iterates(inner) is Iterates.ELEMENTS for inner in facts.inner)
+    return any(hotness.iterates(inner) is Iterates.ELEMENTS for inner in facts.inner)
 
 
 def _walks(site: sites.Loop, model: Model, body: list[cst.CSTNode], targets: set[str]) -> Confidence | None:
@@ -301,7 +301,7 @@ def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
         if site is None or not _names(node) & varying:
             continue
         if site.target is not None:
-            if contexts.does(site.target, frozenset({EffectKind.LAUNCH, EffectKind.WAIT})):
+            if hotness.does(site.target, frozenset({EffectKind.LAUNCH, EffectKind.WAIT})):
                 return True
         elif (site.callee or site.method or "").rpartition(".")[2] not in _VIEWS and site.result.is_tensor:
             return True

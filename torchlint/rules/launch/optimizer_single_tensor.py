@@ -8,7 +8,7 @@ from typing import Final
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import DEVICE, MISSING, Kind, Value
 
@@ -27,7 +27,7 @@ class OptimizerSingleTensor(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         name = _optimizer(site)
-        if name not in _FOREACH or contexts.in_test(site.context):
+        if name not in _FOREACH or hotness.in_test(site.context):
             return
         foreach, fused = _option(site, "foreach"), _option(site, "fused")
         if foreach is not None and foreach.const is False:

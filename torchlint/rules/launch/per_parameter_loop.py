@@ -12,7 +12,7 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
 from torchlint.semantics.model import Model
@@ -37,7 +37,7 @@ class PerParameterLoop(Rule):
     words = ("parameters", "named_parameters", "param_groups", "state_dict", "buffers", "params", "grad")
 
     def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
-        if site.iterable is None or not _over_parameters(site, model) or contexts.in_test(site.context):
+        if site.iterable is None or not _over_parameters(site, model) or hotness.in_test(site.context):
             return
         facts = site.context.loop
         assert facts is not None

@@ -11,7 +11,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, new_dimension, operation
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
@@ -59,7 +59,7 @@ class TableRebuiltPerCall(Rule):
 
     def _report(self, node: cst.CSTNode, context: Context, model: Model) -> Iterator[Report]:
         hot = model.hot(context)
-        if hot is None or not hot.interface or contexts.in_test(context) or not _in_module(context):
+        if hot is None or not hot.interface or hotness.in_test(context) or not _in_module(context):
             return
         if not any(_from_factory(model, operand, 0) for operand in _operands(model, node)):
             return

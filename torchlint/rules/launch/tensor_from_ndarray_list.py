@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
 
@@ -24,7 +24,7 @@ class TensorFromNdarrayList(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         data = site.argument(0, "data")
-        if data is None or contexts.in_test(site.context):
+        if data is None or hotness.in_test(site.context):
             return
         element = _arrays_in(data.value)
         if element is None or element.rank == 0:

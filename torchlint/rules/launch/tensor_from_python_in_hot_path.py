@@ -12,8 +12,9 @@ from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.launch._bodies import names_read, names_written
-from torchlint.semantics import contexts, sites
-from torchlint.semantics.contexts import Context, Hot
+from torchlint.semantics import hotness, sites
+from torchlint.semantics.contexts import Context
+from torchlint.semantics.hotness import Hot
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
@@ -38,7 +39,7 @@ class TensorFromPythonInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = _made_on_device(site, model)
-        if made is None or contexts.in_test(site.context) or contexts.in_worker(site.context):
+        if made is None or hotness.in_test(site.context) or hotness.in_worker(site.context):
             return
         data, confidence = made
         hot = model.hot(site.context)

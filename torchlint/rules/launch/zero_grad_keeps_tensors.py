@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -26,7 +26,7 @@ class ZeroGradKeepsTensors(Rule):
     words = ("zero_grad", "zero_", "fill_")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if contexts.in_test(site.context) or _captured(site.context, model):
+        if hotness.in_test(site.context) or _captured(site.context, model):
             return
         if site.method == "zero_grad":
             yield from self._zero_grad(site)

@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchlint.rules._calls import argument_for
 from torchlint.rules.measurement._intervals import happenings
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model, dotted
@@ -169,7 +169,7 @@ def _same_work(operands: list[cst.BaseExpression], loop: Context, model: Model) 
     if isinstance(facts.node, cst.For) and not _counts(facts.node):
         return False
     trains = any(kind is EffectKind.OPTIMIZER_STEP for kind, _ in facts.body_effects)
-    if trains or contexts.iterates(loop) is Iterates.EPOCHS:
+    if trains or hotness.iterates(loop) is Iterates.EPOCHS:
         return False
     changing = {
         assign.name.split(".", 1)[0]

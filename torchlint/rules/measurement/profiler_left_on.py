@@ -9,8 +9,9 @@ import libcst as cst
 from torchlint.rules._conditions import unconditional
 from torchlint.rules.base import Confidence, Impact, Report, Rule
 from torchlint.semantics import sites
-from torchlint.semantics.contexts import Context, Iterates, Scope, does, iterates
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.hotness import does, iterates
 from torchlint.semantics.model import Model
 
 _PROFILERS = ("torch.profiler.profile", "torch.autograd.profiler.profile")

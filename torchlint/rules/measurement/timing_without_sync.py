@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
 from torchlint.rules.measurement._intervals import functions_with, unwaited
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -26,7 +26,7 @@ class TimingWithoutSync(Rule):
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if site.operator != "-" or site.left.kind is not Kind.CLOCK or site.right.kind is not Kind.CLOCK:
             return
-        if contexts.in_test(site.context):
+        if hotness.in_test(site.context):
             return
         worst: tuple[Confidence, cst.CSTNode] | None = None
         for end in site.left.origins:

@@ -18,7 +18,7 @@ from torchlint.rules.measurement._samples import (
     sampled_by_callers,
     was_warm,
 )
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model, dotted
@@ -38,14 +38,14 @@ class TimingWithoutWarmup(Rule):
     words = ("time", "timer", "perf_counter", "monotonic", "elapsed_time")
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
-        if site.operator == "-" and not contexts.in_test(site.context):
+        if site.operator == "-" and not hotness.in_test(site.context):
             home = model.function_of(site.context)
             interval = clock_interval(site, home, model)
             if interval is not None:
                 yield from self._judge(site.node, site.context, interval, model)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if not contexts.in_test(site.context):
+        if not hotness.in_test(site.context):
             interval = event_interval(site, model)
             if interval is not None:
                 yield from self._judge(site.node, site.context, interval, model)

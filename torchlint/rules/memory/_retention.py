@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.semantics import contexts
-from torchlint.semantics.contexts import Context, Hot, Iterates
+from torchlint.semantics import hotness
+from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
+from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
@@ -52,7 +53,7 @@ def kept_past_step(name: str, context: Context, model: Model) -> Retention | Non
     for loop in context.enclosing_loops():
         if _reset_inside(base, loop, owner, model):
             return None
-        if contexts.iterates(loop) is Iterates.STEPS:
+        if hotness.iterates(loop) is Iterates.STEPS:
             return Retention(hot, loop, Confidence.SURE)
     if owner is not None and _outlives_its_maker(base, owner, model):
         return Retention(hot, None, Confidence.LIKELY)
@@ -102,7 +103,7 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
         for loop in context.enclosing_loops():
             if _reset_inside(holder, loop, owner, model):
                 return None
-            if contexts.iterates(loop) is Iterates.STEPS:
+            if hotness.iterates(loop) is Iterates.STEPS:
                 return Retention(hot, loop, conf)
     for assign in model.sites.assigns:
         if assign.name is None or not assign.name.endswith("." + attribute):
@@ -117,7 +118,7 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
         return None  # how often is not known
     if owner is not None and owner.role is Role.FORWARD:
         conf = Confidence.POSSIBLE
-    steps = (link for link in context.enclosing_loops() if contexts.iterates(link) is Iterates.STEPS)
+    steps = (link for link in context.enclosing_loops() if hotness.iterates(link) is Iterates.STEPS)
     return Retention(hot, next(steps, None), conf)
 
 
@@ -145,7 +146,7 @@ def _refers_to_attribute(node: cst.BaseExpression | None, attribute: str) -> boo
 
 def _same_straight_run(a: Context, b: Context) -> bool:
     """Whether code at `a` runs whenever the step that reaches `b` runs: no step loop lies between them."""
-    loops = [loop for loop in b.enclosing_loops() if contexts.iterates(loop) is Iterates.STEPS]
+    loops = [loop for loop in b.enclosing_loops() if hotness.iterates(loop) is Iterates.STEPS]
     return not loops or a.inside(loops[0])
 
 

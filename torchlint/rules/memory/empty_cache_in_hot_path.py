@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.rules._wording import because, often
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
 
@@ -28,7 +28,7 @@ class EmptyCacheInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None or contexts.in_test(site.context):
+        if hot is None or hotness.in_test(site.context):
             return
         fix = None
         if site.statement is not None and getattr(site.statement, "value", None) is site.node:

@@ -11,7 +11,7 @@ from torchlint.rules._calls import argument_for
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model, dotted
@@ -87,7 +87,7 @@ class EvalWithGrad(Rule):
     def _fix(self, run: _Run, model: Model) -> NodeFix | None:
         """`@torch.no_grad()` on the function, where nothing in it asks for a gradient."""
         function = run.function
-        if not isinstance(function.node, cst.FunctionDef) or function.is_generator or contexts.does(function, _WORK):
+        if not isinstance(function.node, cst.FunctionDef) or function.is_generator or hotness.does(function, _WORK):
             return None
         return NodeFix(
             Applicability.UNSAFE,
@@ -115,7 +115,7 @@ class EvalWithGrad(Rule):
 
     def _within_reach(self, context: Context, function: FunctionInfo, model: Model) -> bool:
         """Whether autograd is on, as far as the file tells, and the code is no part of a forward or a training step."""
-        if model.autograd_off(context) or contexts.in_test(context) or _perhaps_off(context):
+        if model.autograd_off(context) or hotness.in_test(context) or _perhaps_off(context):
             return False
         if any(link.function is not None and link.function.role in _SKIPPED_ROLES for link in context.chain()):
             return False
@@ -248,11 +248,11 @@ def _serves_a_step_itself(function: FunctionInfo) -> bool:
     )
 
 
-_serves_a_step = contexts.remembered(_serves_a_step_itself, False)
+_serves_a_step = hotness.remembered(_serves_a_step_itself, False)
 
 
 def _step_loop(context: Context) -> Context | None:
-    return next((loop for loop in context.enclosing_loops() if contexts.iterates(loop) is Iterates.STEPS), None)
+    return next((loop for loop in context.enclosing_loops() if hotness.iterates(loop) is Iterates.STEPS), None)
 
 
 def _is_loader(loop: Context) -> bool:
@@ -262,7 +262,7 @@ def _is_loader(loop: Context) -> bool:
 def _gradients_wanted(run: _Run, model: Model) -> bool:
     """Whether a backward, or what asks for gradients of inputs, runs in the same round of the same loop."""
     for effect in run.function.effects:
-        works = effect.kind in _WORK or (effect.callee is not None and contexts.function_work(effect.callee, _WORK))
+        works = effect.kind in _WORK or (effect.callee is not None and hotness.function_work(effect.callee, _WORK))
         if works and _in_reach(effect.context, run.context):
             return True
     if any(
@@ -329,7 +329,7 @@ def _given_to_training(run: _Run, model: Model) -> bool:
 
 def _trains(function: FunctionInfo) -> bool:
     """Whether the class around trains: then what a method gives may go into a backward elsewhere."""
-    return function.cls is not None and any(contexts.does(method, _WORK) for method in function.cls.methods.values())
+    return function.cls is not None and any(hotness.does(method, _WORK) for method in function.cls.methods.values())
 
 
 def _called_by_name(function: FunctionInfo) -> bool:
@@ -360,8 +360,8 @@ def _is_decorated(function: FunctionInfo) -> bool:
     return any(owner is not None and _perhaps_decorated(owner) for owner in owners)
 
 
-_perhaps_decorated = contexts.remembered(_is_decorated, False)
+_perhaps_decorated = hotness.remembered(_is_decorated, False)
 
 
 def _off_in_a_caller(function: FunctionInfo) -> bool:
-    return any(contexts.autograd_off(caller.context) for caller in function.callers)
+    return any(hotness.autograd_off(caller.context) for caller in function.callers)

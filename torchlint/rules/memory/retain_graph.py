@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -27,7 +27,7 @@ class RetainGraph(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         option = site.argument(None, "retain_graph")
-        if option is None or option.value.const is not True or contexts.in_test(site.context):
+        if option is None or option.value.const is not True or hotness.in_test(site.context):
             return
         create = site.argument(None, "create_graph")
         if create is not None and create.value.const is not False:
@@ -58,7 +58,7 @@ class RetainGraph(Rule):
                 seen = True
             elif seen and (
                 effect.kind is EffectKind.BACKWARD
-                or (effect.callee is not None and contexts.does(effect.callee, frozenset({EffectKind.BACKWARD})))
+                or (effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.BACKWARD})))
             ):
                 return True
         if self._makes_its_graph(site, function, model):
@@ -71,7 +71,7 @@ class RetainGraph(Rule):
                     after = True
                 elif after and (
                     effect.kind is EffectKind.BACKWARD
-                    or (effect.callee is not None and contexts.does(effect.callee, frozenset({EffectKind.BACKWARD})))
+                    or (effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.BACKWARD})))
                 ):
                     return True
         return False
@@ -80,7 +80,7 @@ class RetainGraph(Rule):
         """Whether the function itself runs the forward whose graph it is: nothing outside can hold that graph."""
         return any(
             effect.kind is EffectKind.FORWARD
-            or (effect.callee is not None and contexts.does(effect.callee, frozenset({EffectKind.FORWARD})))
+            or (effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.FORWARD})))
             for effect in function.effects
         )
 

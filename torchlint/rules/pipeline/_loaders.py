@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from torchlint.findings import Confidence
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
@@ -46,7 +46,7 @@ def loader_calls(model: Model) -> Iterator[sites.Call]:
     for site in model.sites.calls:
         made = site.result
         is_new = made.kind is Kind.LOADER and made.items is not None and made.origin is site.node
-        if is_new and not contexts.in_test(site.context):
+        if is_new and not hotness.in_test(site.context):
             yield site
 
 

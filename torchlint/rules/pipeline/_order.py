@@ -6,7 +6,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.semantics import contexts
+from torchlint.semantics import hotness
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import children
@@ -37,7 +37,7 @@ class Order:
                 if effect.node in self._at
                 and (
                     effect.kind is EffectKind.WAIT
-                    or (effect.callee is not None and contexts.does(effect.callee, _WAITS))
+                    or (effect.callee is not None and hotness.does(effect.callee, _WAITS))
                 )
             ]
             + [

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Applicability, Confidence
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.sync._waits import Wait, at_rate
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
@@ -82,7 +82,7 @@ def reaches_device(transfer: Transfer) -> Confidence | None:
 
 def copied_at_rate(model: Model, context: Context, confidence: Confidence) -> Wait | None:
     """How often a copy is made; None where that is rarely, in a loader's worker, or what a benchmark measures."""
-    if contexts.in_worker(context):
+    if hotness.in_worker(context):
         return None
     hot = model.hot(context)
     if hot is not None and not hot.trains and model.in_measurement(context):

@@ -12,7 +12,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.rules.pipeline._provenance import Provenance
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ATTACHED, Kind, Value
@@ -54,7 +54,7 @@ class HostFactoryThenTransfer(Rule):
             if transfer is None or not transfer.source.on_host or transfer.source.graph & ATTACHED:
                 continue
             confidence = transfers.reaches_device(transfer)
-            if confidence is None or contexts.in_worker(site.context):
+            if confidence is None or hotness.in_worker(site.context):
                 continue
             provenance = provenance or Provenance(model)
             made = _Making(provenance, site.context.owner)
@@ -79,7 +79,7 @@ def _is_setup(site: sites.Call, model: Model) -> bool:
     owner = site.context.owner
     if owner is None or owner.role in (Role.SETUP, Role.TEST):
         return True
-    return model.is_test_file or contexts.in_test(site.context) or model.in_measurement(site.context)
+    return model.is_test_file or hotness.in_test(site.context) or model.in_measurement(site.context)
 
 
 class _Making:

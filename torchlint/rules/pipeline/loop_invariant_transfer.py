@@ -11,9 +11,10 @@ from torchlint.findings import Confidence
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
-from torchlint.semantics import contexts, sites
-from torchlint.semantics.contexts import Context, Hot, Iterates
+from torchlint.semantics import hotness, sites
+from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import Role
+from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
@@ -73,7 +74,7 @@ def _loop_that_repeats(site: sites.Call, name: str, model: Model) -> Context | N
         if _changes(name, loop, model):
             break
         widest = loop
-        if contexts.iterates(loop) is Iterates.STEPS:
+        if hotness.iterates(loop) is Iterates.STEPS:
             break
     return widest
 
@@ -115,7 +116,7 @@ def _sureness(receiver: Value, loop: Context) -> Confidence:
     """A tensor of unknown place may be on the device already; in the loop over steps it is moved for a reason."""
     if receiver.device == HOST:
         return max(receiver.conf, Confidence.LIKELY)
-    return Confidence.LIKELY if contexts.iterates(loop) is Iterates.STEPS else Confidence.POSSIBLE
+    return Confidence.LIKELY if hotness.iterates(loop) is Iterates.STEPS else Confidence.POSSIBLE
 
 
 def _is_constant_of_module(site: sites.Call, receiver: Value, name: str) -> bool:

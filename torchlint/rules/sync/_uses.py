@@ -12,7 +12,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.knowledge import names as known
-from torchlint.semantics import contexts
+from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind, Role
 from torchlint.semantics.model import Model
@@ -100,7 +100,7 @@ def _ends_decoding(model: Model, branch: cst.If | cst.While, context: Context) -
             assert link.loop is not None
             if isinstance(branch, cst.While) and link.loop.node is not branch:
                 continue
-            if contexts.iterates(link) is not Iterates.STEPS:
+            if hotness.iterates(link) is not Iterates.STEPS:
                 return False
             hot = model.hot(link)
             kinds = {kind for kind, _ in link.loop.body_effects}

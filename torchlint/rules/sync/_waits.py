@@ -8,9 +8,10 @@ import libcst as cst
 
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, often
-from torchlint.semantics import contexts
-from torchlint.semantics.contexts import Context, Hot, Iterates, Scope
+from torchlint.semantics import hotness
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
+from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Gate, Kind, Value
 
@@ -92,7 +93,7 @@ def _may_be_hot(context: Context, seen: frozenset[int]) -> bool:
     for link in context.chain():
         if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
             return False
-        if link.scope is Scope.LOOP and contexts.iterates(link) is Iterates.EPOCHS:
+        if link.scope is Scope.LOOP and hotness.iterates(link) is Iterates.EPOCHS:
             return False
         if link.scope is Scope.FUNCTION:
             function = link.function
@@ -107,7 +108,7 @@ def _may_be_hot(context: Context, seen: frozenset[int]) -> bool:
 def _has_step_loop(function: FunctionInfo) -> bool:
     """Whether the function holds the loop over steps itself: its code outside that loop is not hot."""
     return any(
-        contexts.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
+        hotness.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
         for effect in function.effects
         for loop in effect.context.enclosing_loops()
     )

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import children
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
@@ -32,7 +32,7 @@ class ChannelsLastUnused(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         network = site.receiver
-        if network is None or network.kind is not Kind.MODULE or contexts.in_test(site.context) or not _moves(site):
+        if network is None or network.kind is not Kind.MODULE or hotness.in_test(site.context) or not _moves(site):
             return
         if (
             not _convolves(network, 0, set())

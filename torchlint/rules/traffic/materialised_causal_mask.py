@@ -13,7 +13,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _repairs
 from torchlint.rules.traffic._attention import SDPA, feeds_only
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
 _AROUND: Final = CASTS | SHAPES | frozenset("logical_not bitwise_not masked_fill where index".split())
@@ -32,7 +32,7 @@ class MaterialisedCausalMask(Rule):
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
         mask = made.argument(3, "attn_mask") if made is not None else None
-        if mask is None or contexts.in_test(site.context):
+        if mask is None or hotness.in_test(site.context):
             return
         found = reach(model, mask, lambda step: _is_triangle(model, step), _passes)
         if found is None or not found.certain:

@@ -13,7 +13,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _repairs
 from torchlint.rules.traffic._dispatch import has_fused_branch
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
 _FUSED: Final = frozenset(
@@ -40,7 +40,7 @@ class NaiveAttention(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         softmax = called(site)
-        if softmax is None or softmax.name != "softmax" or not softmax.operands or contexts.in_test(site.context):
+        if softmax is None or softmax.name != "softmax" or not softmax.operands or hotness.in_test(site.context):
             return
         scores = reach(model, softmax.operands[0], _is_product, _before)
         if scores is None or not _only_multiplies(model, site.node):

@@ -23,7 +23,7 @@ from torchlint.rules._patterns import (
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.traffic import _repairs
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 
@@ -63,7 +63,7 @@ class NaiveSoftmax(Rule):
             yield from self._check(made, site.context, model)
 
     def _check(self, made: Operation, context: Context, model: Model) -> Iterator[Report]:
-        if contexts.in_test(context):
+        if hotness.in_test(context):
             return
         exponential = _softmax(model, made)
         if exponential is None:

@@ -18,7 +18,7 @@ from torchlint.rules._patterns import (
 )
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import contexts, sites
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
 _NORMS: Final = frozenset("norm vector_norm".split())
@@ -36,7 +36,7 @@ class PairwiseByBroadcast(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
-        if made is None or not made.operands or not site.result.is_tensor or contexts.in_test(site.context):
+        if made is None or not made.operands or not site.result.is_tensor or hotness.in_test(site.context):
             return
         difference = _summed_difference(model, made)
         if difference is None:

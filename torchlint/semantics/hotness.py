@@ -1,0 +1,409 @@
+"""How often code runs, and under what: questions about a context that take the callers of its function into account.
+
+Hotness is worked out from all that was read, when a rule asks: it depends on who calls the function, and on what the
+loops around do.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from torchlint.findings import Impact
+from torchlint.semantics.contexts import Context, Iterates, LoopFacts, Scope
+from torchlint.semantics.functions import COLD_ROLES, HOT_ROLES, EffectKind, FunctionInfo, Role
+from torchlint.semantics.values import Gate, Kind, Value
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True, eq=False)
+class Hot:
+    """Why code is hot, and how often it runs."""
+
+    reasons: tuple[tuple[str, cst.CSTNode], ...]  # what makes it hot, from the line outwards
+    rate: Iterates  # the finest thing it runs once for: per step, layer, parameter, element
+    trains: bool  # the hot loop or interface runs backward or an optimizer step, or is a training interface
+    interface: bool  # in forward, an optimizer's step, a loop with backward, an autograd Function
+    loop: cst.CSTNode | None  # the loop whose steps they are, where there is one
+    repeated: bool = True  # more than once: a single `forward` call elsewhere is not
+
+    @property
+    def impact(self) -> Impact:
+        """The impact of one small cost on every run of the line."""
+        return _RATE_IMPACT[self.rate]
+
+
+_RATE_IMPACT = {
+    Iterates.STEPS: Impact.LOW,
+    Iterates.LAYERS: Impact.MEDIUM,
+    Iterates.OTHER: Impact.MEDIUM,
+    Iterates.PARAMETERS: Impact.HIGH,
+    Iterates.ELEMENTS: Impact.HIGH,
+    Iterates.EPOCHS: Impact.LOW,
+    Iterates.GROUPS: Impact.LOW,
+}
+
+
+_FINENESS = [
+    Iterates.EPOCHS,
+    Iterates.GROUPS,
+    Iterates.STEPS,
+    Iterates.OTHER,
+    Iterates.LAYERS,
+    Iterates.PARAMETERS,
+    Iterates.ELEMENTS,
+]
+
+
+_WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
+
+
+def remembered(question: Callable[[FunctionInfo], _T], default: _T) -> Callable[[FunctionInfo], _T]:
+    """A question about a function, answered once; within a cycle of calls the default stands for the open answer.
+
+    Without it, a question that follows callers or callees takes a walk for every path through the call graph.
+    """
+
+    @functools.wraps(question)
+    def ask(function: FunctionInfo) -> _T:
+        if question not in function.answers:
+            function.answers[question] = default
+            function.answers[question] = question(function)
+        answer: _T = function.answers[question]
+        return answer
+
+    return ask
+
+
+def _asked(
+    question: Callable[[FunctionInfo, frozenset[EffectKind]], bool],
+) -> Callable[[FunctionInfo, frozenset[EffectKind]], bool]:
+    """The same for a question about a function and kinds of effects."""
+
+    @functools.wraps(question)
+    def ask(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
+        key = (question, kinds)
+        if key not in function.answers:
+            function.answers[key] = False
+            function.answers[key] = question(function, kinds)
+        return bool(function.answers[key])
+
+    return ask
+
+
+@_asked
+def does(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
+    """Whether calling the function has one of these effects, itself or through the functions of this file it calls."""
+    return any(
+        effect.kind in kinds or (effect.callee is not None and does(effect.callee, kinds))
+        for effect in function.effects
+    )
+
+
+def _own_work(loop: Context, kinds: frozenset[EffectKind]) -> bool:
+    """Whether the body of a loop, outside the step loops in it, has one of these effects."""
+    facts = loop.loop
+    assert facts is not None
+    return any(
+        kind in kinds or (callee is not None and function_work(callee, kinds)) for kind, callee in facts.body_effects
+    ) or any(iterates(inner) is not Iterates.STEPS and _own_work(inner, kinds) for inner in facts.inner)
+
+
+@_asked
+def function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
+    """Whether a call of the function has one of these effects outside step loops of its own."""
+    for effect in function.effects:
+        if effect.kind not in kinds and effect.callee is None:
+            continue
+        if any(iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops()):
+            continue
+        if effect.kind in kinds or (effect.callee is not None and function_work(effect.callee, kinds)):
+            return True
+    return False
+
+
+def _has_step_loop_itself(function: FunctionInfo) -> bool:
+    for effect in function.effects:
+        if any(iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops()):
+            return True
+        if effect.callee is not None and _has_step_loop(effect.callee):
+            return True
+    return False
+
+
+_has_step_loop = remembered(_has_step_loop_itself, False)
+
+
+def iterates(loop: Context) -> Iterates:
+    """What each round of a loop is, from what it iterates and what its body does."""
+    facts = loop.loop
+    assert facts is not None
+    if facts.iterates is None:
+        facts.iterates = Iterates.OTHER  # while working it out: recursion sees an ordinary loop
+        facts.iterates = _iterates(loop, facts)
+    return facts.iterates
+
+
+def _iterates(loop: Context, facts: LoopFacts) -> Iterates:
+    iterable = facts.iterable
+    kind = iterable.kind if iterable is not None else None
+    element = iterable.elem if iterable is not None else None
+    if kind is Kind.LOADER:
+        return Iterates.STEPS
+    if kind is Kind.PARAMETERS or _is_parameter(element):
+        return Iterates.PARAMETERS
+    if iterable is not None and iterable.qual == "param groups":
+        return Iterates.GROUPS
+    if facts.calls_layers or kind is Kind.MODULE or (element is not None and element.kind is Kind.MODULE):
+        return Iterates.LAYERS
+    if _own_work(loop, _WORK):
+        return Iterates.STEPS
+    if any(iterates(inner) is Iterates.STEPS for inner in facts.inner) or any(
+        callee is not None and _has_step_loop(callee) for _, callee in facts.body_effects
+    ):
+        return Iterates.EPOCHS
+    if kind is Kind.TENSOR:
+        return Iterates.ELEMENTS
+    # A decoding loop counts from the length of its prompt: what it runs tells more than what it iterates.
+    if _own_work(loop, frozenset({EffectKind.FORWARD})) and not _part_of_a_step(loop):
+        return Iterates.STEPS
+    if iterable is not None and "tensor size" in (iterable.qual or ""):
+        return Iterates.ELEMENTS
+    return Iterates.OTHER
+
+
+def _part_of_a_step(loop: Context) -> bool:
+    """Whether a loop that runs a module is unrolled within one training step, or within a module's own forward."""
+    owner = loop.owner
+    if owner is not None and _within_step(owner):
+        return True
+    if autograd_off(loop):
+        return False
+    for link in loop.chain():
+        if link is not loop and link.scope is Scope.LOOP and _own_work(link, _WORK):
+            return True
+        if link.scope is Scope.BRANCH and link.gate is not Gate.NONE:
+            return False
+        if link.scope is Scope.FUNCTION:
+            return False
+    return False
+
+
+def _is_within_step(function: FunctionInfo) -> bool:
+    """Whether a function is part of one step by its interface, itself or by a caller: loops in it are not steps."""
+    if function.role in HOT_ROLES:
+        return True
+    owners = (caller.context.owner for caller in function.callers)
+    return any(owner is not None and _within_step(owner) for owner in owners)
+
+
+_within_step = remembered(_is_within_step, False)
+
+
+def _is_parameter(element: Value | None) -> bool:
+    if element is None:
+        return False
+    if element.items:
+        return any(item.qual == "torch.nn.Parameter" for item in element.items.values())
+    return element.qual == "torch.nn.Parameter"
+
+
+def hot(context: Context) -> Hot | None:
+    """Whether code here runs once per step, token, batch or element, and why; None where that is not known."""
+    if context._hot is False:
+        context._hot = None  # recursion: a cycle of callers makes nothing hot by itself
+        context._hot = _hot(context)
+    return context._hot  # type: ignore[return-value]
+
+
+def _finer(a: Iterates, b: Iterates) -> Iterates:
+    return a if _FINENESS.index(a) >= _FINENESS.index(b) else b
+
+
+def _hot(context: Context) -> Hot | None:
+    reasons: list[tuple[str, cst.CSTNode]] = []
+    rate = Iterates.STEPS
+    step_loop: Context | None = None
+    for link in context.chain():
+        if link.scope is Scope.LOOP:
+            what = iterates(link)
+            assert link.loop is not None
+            if what is Iterates.STEPS:
+                step_loop = link
+                reasons.append((_step_reason(link), link.loop.node))
+                break
+            if what is Iterates.EPOCHS:
+                return None
+            if what is not Iterates.GROUPS and (link.loop.count is None or link.loop.count > 4):
+                rate = _finer(rate, what)
+        elif link.scope is Scope.BRANCH:
+            if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not _accumulates(link)):
+                return None
+        elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE):
+            return None
+        elif link.scope is Scope.FUNCTION:
+            function = link.function
+            assert function is not None
+            above = _hot_body(function)
+            if above is None:
+                return None
+            return Hot((*reasons, *above.reasons), _finer(rate, above.rate), above.trains, above.interface, above.loop)
+    if step_loop is None:
+        return None
+    owner = step_loop.owner
+    if (owner is not None and owner.role in COLD_ROLES) or in_test(step_loop):
+        return None
+    trains = _own_work(step_loop, _WORK)
+    return Hot(
+        tuple(reasons),
+        rate,
+        trains=trains,
+        interface=trains or (owner is not None and owner.role in HOT_ROLES),
+        loop=step_loop.node,
+    )
+
+
+def _accumulates(gate: Context) -> bool:
+    """Whether a gate is that of gradient accumulation: the optimizer's step is behind it, so its body is the step."""
+    owner = gate.owner
+    return owner is not None and any(
+        effect.kind is EffectKind.OPTIMIZER_STEP and effect.context.inside(gate) for effect in owner.effects
+    )
+
+
+def _step_reason(loop: Context) -> str:
+    facts = loop.loop
+    assert facts is not None
+    if _own_work(loop, frozenset({EffectKind.BACKWARD})):
+        return "this loop runs backward on every step"
+    if _own_work(loop, frozenset({EffectKind.OPTIMIZER_STEP})):
+        return "this loop steps an optimizer"
+    if facts.iterable is not None and facts.iterable.kind is Kind.LOADER:
+        return "this loop takes a batch from a loader on every step"
+    return "this loop runs a model on every step"
+
+
+_INTERFACE_REASONS = {
+    Role.FORWARD: "`{}` is a module's forward: it runs on every step",
+    Role.STEP: "`{}` runs once per step by its interface",
+    Role.OPTIMIZER_STEP: "`{}` is an optimizer's step",
+    Role.AUTOGRAD: "`{}` belongs to an autograd Function: it runs on every step",
+    Role.HOOK: "`{}` is a hook: it runs on every step",
+}
+
+
+def _is_hot_body(function: FunctionInfo) -> Hot | None:
+    """Whether a function's body is hot: by its interface, or through a caller."""
+    if function.role in HOT_ROLES:
+        reason = _INTERFACE_REASONS[function.role].format(function.qualname)
+        trains = function.role in (Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD)
+        return Hot(((reason, function.node),), Iterates.STEPS, trains=trains, interface=True, loop=None)
+    if function.role in COLD_ROLES:
+        return None
+    best: Hot | None = None
+    for caller in function.callers:
+        above = hot(caller.context)
+        if above is None:
+            continue
+        if best is None or _FINENESS.index(above.rate) > _FINENESS.index(best.rate):
+            reasons = ((f"`{function.qualname}` is called here", caller.node), *above.reasons)
+            best = Hot(reasons, above.rate, above.trains, above.interface, above.loop)
+    if best is None and not function.callers and all(function_work(function, frozenset({kind})) for kind in _WORK):
+        reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
+        return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
+    return best
+
+
+_hot_body = remembered(_is_hot_body, None)
+
+
+def flag(context: Context, wanted: str) -> bool:
+    """Whether a `with` around, in this function, sets a flag such as "no_grad"; the innermost wins for autograd."""
+    for link in context.chain():
+        if link.scope is Scope.WITH and wanted in link.flags:
+            return True
+        if link.scope is Scope.WITH and wanted == "no_grad" and "enable_grad" in link.flags:
+            return False
+        if link.scope is Scope.FUNCTION:
+            return False
+    return False
+
+
+def autograd_off(context: Context) -> bool:
+    """Whether autograd is off here: by a `with`, a decorator, or in every caller that is known."""
+    for link in context.chain():
+        if link.scope is Scope.WITH:
+            if "enable_grad" in link.flags:
+                return False
+            if "no_grad" in link.flags:
+                return True
+        elif link.scope is Scope.FUNCTION:
+            assert link.function is not None
+            return _autograd_off(link.function)
+    return False
+
+
+def _is_autograd_off(function: FunctionInfo) -> bool:
+    if function.no_grad or function.role in (Role.OPTIMIZER_STEP, Role.AUTOGRAD):
+        return True
+    callers = [caller.context for caller in function.callers if caller.context.owner is not function]
+    return bool(callers) and all(autograd_off(context) for context in callers)
+
+
+_autograd_off = remembered(_is_autograd_off, False)
+
+
+def compiled(context: Context) -> FunctionInfo | None:
+    """The compiled function that covers this code, itself or through callers; None if there is none."""
+    owner = context.owner
+    while owner is not None:
+        found = _compiled(owner)
+        if found is not None:
+            return found
+        owner = owner.parent
+    return None
+
+
+def _is_compiled(function: FunctionInfo) -> FunctionInfo | None:
+    if function.compiled or (function.cls is not None and function.cls.compiled and function.role is Role.FORWARD):
+        return function
+    for caller in function.callers:
+        found = compiled(caller.context)
+        if found is not None:
+            return found
+    return None
+
+
+_compiled = remembered(_is_compiled, None)
+
+
+def in_test(context: Context) -> bool:
+    """Whether the code belongs to a test: to a function that is one, or to a file of tests."""
+    return any(link.function is not None and link.function.role is Role.TEST for link in context.chain())
+
+
+def in_worker(context: Context) -> bool:
+    """Whether the code runs in a loader worker: a Dataset's methods, a collate function, and what only they call."""
+    owner = context.owner
+    while owner is not None:
+        if _in_worker(owner):
+            return True
+        owner = owner.parent
+    return False
+
+
+def _is_in_worker(function: FunctionInfo) -> bool:
+    if function.role is Role.WORKER:
+        return True
+    callers = [caller.context for caller in function.callers if caller.context.owner is not function]
+    return bool(callers) and all(in_worker(context) for context in callers)
+
+
+_in_worker = remembered(_is_in_worker, False)
