@@ -71,6 +71,8 @@ class _Writer:
                 return self._line_before(start, edit.content)
             case "line-after":
                 return self._line_after(start, end, edit.content)
+            case "lines":
+                return self._lines(start, end, edit.content)
             case "delete":
                 return self._delete(start, end)
             case _:
@@ -119,6 +121,14 @@ class _Writer:
         if last.end < len(self.text):
             return self.source.edit(last.end + 1, last.end + 1, written)
         return self.source.edit(last.end, last.end, "\n" + written.removesuffix("\n"))
+
+    def _lines(self, start: int, end: int, content: str) -> Edit:
+        _, line = self._line(start)
+        _, last = self._line(max(start, end - 1))
+        if line.code != start or self._code_between(end, last.end):
+            raise _CannotEditError
+        self._keep_comments(start, last.end + 1, content)
+        return self.source.edit(line.start, last.end, self._indented(content, line).removesuffix("\n"))
 
     def _inline(self, offset: int, written: str, content: str) -> Edit:
         """Beside another statement of the same line, where only simple statements may stand."""

@@ -38,7 +38,7 @@ _ATOMS: Final = (
     cst.SetComp,
 )
 # Modules of torch under the name that everybody gives them.
-_CUSTOMARY: Final = (("torch.nn.functional", "F", "import torch.nn.functional as F"), ("torch", "torch", "import torch"))
+_CUSTOMARY: Final = (("torch.nn.functional", "F", "import torch.nn.functional as F"), ("torch", "torch", "import torch"), ("numpy", "np", "import numpy as np"))
 # Operations that give something else each time, and so may neither be moved nor left out.
 _RANDOM: Final = frozenset(
     """rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal poisson dropout
@@ -86,6 +86,18 @@ def tight(node: cst.BaseExpression) -> str:
     """An expression as it is written, in parentheses where an operator beside it would take it apart."""
     written = code(node)
     return written if isinstance(node, _ATOMS) or getattr(node, "lpar", ()) else f"({written})"
+
+
+def comments(statement: cst.BaseCompoundStatement) -> list[str]:
+    """The comments inside a statement, in the order of the text."""
+    found: list[str] = []
+
+    class _Comments(cst.CSTVisitor):
+        def visit_Comment(self, node: cst.Comment) -> None:  # noqa: N802 (LibCST's name)
+            found.append(node.value)
+
+    statement.with_changes(leading_lines=()).visit(_Comments())
+    return found
 
 
 def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

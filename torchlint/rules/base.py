@@ -54,8 +54,8 @@ class NodeEdit:
 
     The text of `node` is replaced by `content`. With `where` "before" or "after" the content is inserted at the
     node's edge instead; with "line-before" or "line-after" it becomes lines of their own beside the statement `node`,
-    indented as the statement is; with "unwrap" the node's own parentheses are replaced as well; with "delete" a
-    statement goes, with its line when nothing else stands on it.
+    and with "lines" in its place, indented as the statement is; with "unwrap" the node's own parentheses are replaced
+    as well; with "delete" a statement goes, with its line when nothing else stands on it.
     """
 
     node: cst.CSTNode

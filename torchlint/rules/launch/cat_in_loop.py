@@ -10,7 +10,8 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.launch import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.model import Model
@@ -24,6 +25,7 @@ class CatInLoop(Rule):
     name = "cat-in-loop"
     bottleneck = "launch"
     summary = "A tensor grows by `torch.cat` with itself on every round of a loop"
+    fix_availability = FixAvailability.SOMETIMES
     calls = tuple(
         f"torch.{name}" for name in "cat concat concatenate stack hstack vstack dstack column_stack row_stack".split()
     )
@@ -56,6 +58,7 @@ class CatInLoop(Rule):
             confidence,
             Impact.LOW if hot is None or _decodes(loop, hot.trains) else Impact.MEDIUM,
             (("the loop that grows it", facts.node), *because(hot)),
+            _repairs.collected(model, site, grown, facts.node),
         )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.findings import Confidence, Impact
+from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
@@ -16,6 +17,7 @@ class GcInHotPath(Rule):
     name = "gc-in-hot-path"
     bottleneck = "launch"
     summary = "`gc.collect()` runs on every step"
+    fix_availability = FixAvailability.SOMETIMES
     calls = ("gc.collect",)
     words = ("gc",)
 
@@ -30,4 +32,5 @@ class GcInHotPath(Rule):
             Confidence.SURE if hot.interface else Confidence.LIKELY,
             Impact.MEDIUM,
             because(hot),
+            statement_fix("Remove the call", site),
         )

@@ -10,7 +10,8 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import Operation, operation
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, names_read, names_written
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import EffectKind
@@ -38,6 +39,7 @@ class LoopInvariantOp(Rule):
     name = "loop-invariant-op"
     bottleneck = "launch"
     summary = "Costly work stands in a loop in which its operands never change"
+    fix_availability = FixAvailability.SOMETIMES
     words = ("for", "while")
 
     def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
@@ -64,6 +66,7 @@ class LoopInvariantOp(Rule):
                 Confidence.LIKELY,
                 Impact.MEDIUM,
                 (("the loop", site.node), *because(hot)),
+                _repairs.hoisted(model, made.node, site.node),
             )
 
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.launch import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import DEVICE, MISSING, Kind, Value
@@ -21,6 +22,7 @@ class OptimizerSingleTensor(Rule):
     name = "optimizer-single-tensor"
     bottleneck = "launch"
     summary = "An optimizer updates its parameters one by one: `foreach=False`"
+    fix_availability = FixAvailability.SOMETIMES
     torch = "2.0"
     calls = (*(f"torch.optim.{name}" for name in sorted(_FOREACH)), "functools.partial")
     words = ("foreach", *sorted(_FUSED))
@@ -41,6 +43,7 @@ class OptimizerSingleTensor(Rule):
                 f"leave `foreach` out, or take {faster}",
                 Confidence.SURE,
                 Impact.MEDIUM,
+                fix=_repairs.drop_foreach(site),
             )
         elif name in _FUSED and foreach is None and fused is None and _on_device(site):
             yield Report(

@@ -10,7 +10,8 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
@@ -34,6 +35,7 @@ class PerParameterLoop(Rule):
     name = "per-parameter-loop"
     bottleneck = "launch"
     summary = "Tensor arithmetic runs parameter by parameter in Python"
+    fix_availability = FixAvailability.SOMETIMES
     words = ("parameters", "named_parameters", "param_groups", "state_dict", "buffers", "params", "grad")
 
     def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
@@ -57,6 +59,7 @@ class PerParameterLoop(Rule):
             Confidence.LIKELY if hot is not None else Confidence.POSSIBLE,
             Impact.MEDIUM if hot is not None else Impact.LOW,
             because(hot),
+            _repairs.foreach(model, site),
         )
 
 

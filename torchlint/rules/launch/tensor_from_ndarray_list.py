@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.launch import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
@@ -19,6 +20,7 @@ class TensorFromNdarrayList(Rule):
     name = "tensor-from-ndarray-list"
     bottleneck = "launch"
     summary = "A tensor is made of a list of NumPy arrays, element by element"
+    fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.tensor", "torch.as_tensor", "torch.Tensor", *_TYPED)
     words = ("numpy", "np")
 
@@ -37,6 +39,7 @@ class TensorFromNdarrayList(Rule):
             min(element.conf, Confidence.LIKELY if data.value.conf is Confidence.SURE else data.value.conf),
             Impact.MEDIUM if hot is not None else Impact.LOW,
             because(hot),
+            _repairs.stacked_arrays(model, site, data),
         )
 
 

@@ -10,12 +10,13 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import names_read, names_written
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
-from torchlint.semantics.hotness import Hot
 from torchlint.semantics.functions import Role
+from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
@@ -34,6 +35,7 @@ class TensorFromPythonInHotPath(Rule):
     name = "tensor-from-python-in-hot-path"
     bottleneck = "launch"
     summary = "Python data is copied into a device tensor on every step"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (*_MAKERS, ".new_tensor", *_MOVES)
     words = ("tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor", "Tensor", "FloatTensor", "LongTensor")
 
@@ -62,6 +64,7 @@ class TensorFromPythonInHotPath(Rule):
             confidence,
             Impact.MEDIUM,
             because(hot),
+            _repairs.plain_number(model, site, data) if computes else None,
         )
 
 

@@ -1,0 +1,301 @@
+"""What to write instead of work that is launched piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import libcst as cst
+
+from torchlint.findings import Applicability
+from torchlint.rules._patterns import consumers
+from torchlint.rules._repairs import Rewrite, Unfit, below, code, comments, remove_argument, repair, spell, tight
+from torchlint.rules.base import NodeEdit, NodeFix
+from torchlint.rules.launch._bodies import names_read, names_written
+from torchlint.semantics import sites
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.values import Kind
+
+_CASTS: Final = {"Float": "float", "Double": "double", "Half": "half", "Long": "long", "Int": "int", "Short": "short"}
+# In-place methods, and how many of their arguments a foreach function takes as they are.
+_FOREACH: Final = frozenset("mul_ add_ sub_ div_ copy_ lerp_ zero_ addcmul_ addcdiv_ clamp_min_ clamp_max_".split())
+
+
+@repair
+def drop_foreach(site: sites.Call) -> NodeFix:
+    """Leave `foreach=False` out."""
+    option = site.argument(None, "foreach")
+    if option is None:
+        raise Unfit
+    return NodeFix(Applicability.UNSAFE, "Leave `foreach` out", (remove_argument(site.node, option.node),))
+
+
+@repair
+def plain_number(model: Model, site: sites.Call, data: sites.Argument) -> NodeFix:
+    """The number itself, for a tensor made of it that is used in arithmetic with tensors alone."""
+    if data.value.kind is not Kind.NUMBER or any(argument.name == "dtype" for argument in site.arguments):
+        raise Unfit
+    for step in consumers(model, site.node):
+        if step is None or not isinstance(step.node, cst.BinaryOperation) or len(step.operands) != 2:
+            raise Unfit
+        if sum(model.value(operand).is_tensor for operand in step.operands) != 2:
+            raise Unfit
+    rewrite = Rewrite(model, site.node)
+    around = model.parent(site.node)
+    loose = isinstance(around, (cst.Assign, cst.Arg, cst.Return))
+    return rewrite.fix("Compute with the number itself", rewrite.part(data.node, tightly=not loose))
+
+
+@repair
+def stacked_arrays(model: Model, site: sites.Call, data: sites.Argument) -> NodeFix:
+    """`torch.from_numpy(np.stack(rows))` for `torch.tensor(rows)`."""
+    if data.value.qual not in ("list", "tuple") or data.star or site.opaque_arguments:
+        raise Unfit
+    options = {argument.name: argument.node for argument in site.arguments if argument is not data}
+    if not options.keys() <= {"dtype", "device"}:
+        raise Unfit
+    last = (site.callee or "").rpartition(".")[2]
+    cast = ""
+    if last.endswith("Tensor"):
+        cast = _CASTS.get(last.removesuffix("Tensor"), "")
+        if not cast or options:
+            raise Unfit
+        cast = f".{cast}()"
+    rewrite = Rewrite(model, site.node)
+    given = [rewrite.part(options[name]) for name in ("device", "dtype") if name in options]
+    if len(given) == 1 and "dtype" in options:
+        given = [f"dtype={given[0]}"]
+    moved = f".to({', '.join(given)})" if given else cast
+    join, numpy = spell(model, "numpy.stack")
+    wrap, torch = spell(model, "torch.from_numpy")
+    return rewrite.fix("Stack the arrays first", f"{wrap}({join}({rewrite.part(data.node)})){moved}", (*numpy, *torch))
+
+
+@repair
+def collected(model: Model, site: sites.Call, grown: cst.BaseExpression, loop: cst.CSTNode) -> NodeFix:
+    """Pieces collected in a list and joined once behind the loop."""
+    statement = model.parent(site.node)
+    parts = site.arguments[0].node
+    if (
+        not isinstance(loop, cst.For)
+        or not isinstance(statement, cst.Assign)
+        or len(statement.targets) != 1
+        or not isinstance(grown, cst.Name)
+        or dotted(statement.targets[0].target) != grown.value
+        or not isinstance(parts, (cst.List, cst.Tuple))
+        or len(parts.elements) != 2
+        or parts.elements[0].value is not grown
+    ):
+        raise Unfit
+    name, piece = grown.value, parts.elements[1].value
+    start = _start_before(model, loop, name)
+    if model.call(start.value) is None or not _is_empty(model, start.value):
+        raise Unfit
+    inside = [node for node in below(loop) if isinstance(node, cst.Name) and node.value == name]
+    target = statement.targets[0].target
+    if any(node is not grown and node is not target for node in inside) or loop.orelse is not None:
+        raise Unfit
+    if not any(statement in below(line) for line in loop.body.body) or _is_nested(model, statement, loop):
+        raise Unfit
+    rest = "".join(f", {code(argument).strip().rstrip(',')}" for argument in site.node.args[1:])
+    return NodeFix(
+        Applicability.UNSAFE,
+        "Collect the pieces, and join them once",
+        (
+            NodeEdit(start.value, "[]"),
+            NodeEdit(statement, f"{name}.append({code(piece)})"),
+            NodeEdit(loop, f"{name} = {code(site.node.func)}({name}{rest})", "line-after"),
+        ),
+    )
+
+
+def _start_before(model: Model, loop: cst.CSTNode, name: str) -> cst.Assign:
+    """The statement that gives a name its value right before a loop. Raises Unfit where others stand between."""
+    block = model.parent(loop)
+    found: cst.Assign | None = None
+    for line in block.body if isinstance(block, (cst.IndentedBlock, cst.Module)) else ():
+        if line is loop:
+            break
+        for node in below(line):
+            if isinstance(node, cst.Assign) and len(node.targets) == 1 and dotted(node.targets[0].target) == name:
+                found = node if model.parent(node) is line else None
+            elif isinstance(node, cst.Name) and node.value == name and (
+                found is None or node is not found.targets[0].target
+            ):
+                around = model.parent(node)
+                if not isinstance(around, cst.AssignTarget):
+                    found = None
+    if found is None:
+        raise Unfit
+    return found
+
+
+def _is_empty(model: Model, start: cst.BaseExpression) -> bool:
+    """Whether a call makes a tensor without elements: `torch.empty(0)`, `torch.tensor([])`."""
+    site = model.call(start)
+    if site is None or not site.arguments:
+        return False
+    first = site.arguments[0].node
+    if site.callee in ("torch.tensor", "torch.Tensor"):
+        return isinstance(first, cst.List) and not first.elements
+    return site.callee in ("torch.empty", "torch.zeros") and site.arguments[0].value.const == 0
+
+
+def _is_nested(model: Model, statement: cst.CSTNode, loop: cst.CSTNode) -> bool:
+    """Whether a statement stands in another loop or function inside of a loop."""
+    around = model.parent(statement)
+    while around is not None and around is not loop:
+        if isinstance(around, (cst.For, cst.While, cst.FunctionDef, cst.ClassDef)):
+            return True
+        around = model.parent(around)
+    return False
+
+
+@repair
+def hoisted(model: Model, node: cst.CSTNode, loop: cst.CSTNode) -> NodeFix:
+    """A statement moved in front of its loop."""
+    statement = model.parent(node)
+    if (
+        not isinstance(statement, cst.Assign)
+        or not isinstance(loop, (cst.For, cst.While))
+        or len(statement.targets) != 1
+        or not isinstance(statement.targets[0].target, cst.Name)
+    ):
+        raise Unfit
+    name = statement.targets[0].target.value
+    line = model.parent(statement)
+    if line not in loop.body.body or not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+        raise Unfit
+    for other in loop.body.body:
+        if other is line:
+            break
+        if name in names_read(other):
+            raise Unfit
+    others: list[cst.CSTNode] = [other for other in loop.body.body if other is not line]
+    head: list[cst.CSTNode] = [loop.iter, loop.target] if isinstance(loop, cst.For) else [loop.test]
+    if name in names_written(model, others) or any(name in names_read(part) for part in head):
+        raise Unfit
+    return NodeFix(
+        Applicability.UNSAFE,
+        "Compute it before the loop",
+        (NodeEdit(statement, "", "delete"), NodeEdit(loop, code(statement), "line-before")),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """One in-place operation of a round: `target.method(arguments)`."""
+
+    method: str
+    target: cst.BaseExpression
+    arguments: tuple[cst.Arg, ...]
+
+
+@repair
+def foreach(model: Model, site: sites.Loop) -> NodeFix:
+    """`torch._foreach_*` over lists, where a round is nothing but in-place operations on its parameters."""
+    loop = site.node
+    if not isinstance(loop, cst.For) or loop.orelse is not None or loop.asynchronous is not None:
+        raise Unfit
+    lists = dict(_lists(model, loop))
+    updates = [update for line in loop.body.body for update in _updates(line)]
+    written = {name: False for name in lists}
+    lines = []
+    for update in updates:
+        arguments = []
+        if update.method not in _FOREACH:
+            raise Unfit
+        for argument in update.arguments:
+            if argument.star:
+                raise Unfit
+            text = _element(argument.value, lists, written)
+            if text is None:
+                if any(isinstance(node, cst.Name) and node.value in lists for node in below(argument.value)):
+                    raise Unfit
+                if not _is_number(model, argument.value):
+                    raise Unfit
+                text = code(argument.value)
+            arguments.append(f"{argument.keyword.value}={text}" if argument.keyword is not None else text)
+        target = _element(update.target, lists, written)
+        if target is None:
+            raise Unfit
+        function, imports = spell(model, f"torch._foreach_{update.method}")
+        if imports:
+            raise Unfit
+        lines.append(f"{function}({', '.join([target, *arguments])})")
+    if not lines or any(name in names_read(node) for name in lists for node in _behind(model, loop)):
+        raise Unfit
+    made = [
+        f"[{name}.data for {name} in {code(source)}]" if written[name] else f"list({code(source)})"
+        for name, source in lists.items()
+    ]
+    lines.insert(0, f"{', '.join(lists)} = {', '.join(made)}")
+    return NodeFix(
+        Applicability.UNSAFE,
+        "Take the tensors together",
+        (NodeEdit(loop, "\n".join([*comments(loop), *lines]), "lines"),),
+    )
+
+
+def _lists(model: Model, loop: cst.For) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """The loop's variables, and what each runs over: `zip(a.parameters(), b.parameters())`, or one of those."""
+    call = model.call(loop.iter)
+    sources: list[cst.BaseExpression] = [loop.iter]
+    targets: list[cst.BaseExpression] = [loop.target]
+    if call is not None and call.callee == "zip":
+        if not isinstance(loop.target, cst.Tuple) or any(argument.name or argument.star for argument in call.arguments):
+            raise Unfit
+        sources = [argument.node for argument in call.arguments]
+        targets = [element.value for element in loop.target.elements]
+    if len(sources) != len(targets):
+        raise Unfit
+    for target, source in zip(targets, sources):
+        made = model.call(source)
+        if not isinstance(target, cst.Name) or made is None or made.method not in ("parameters", "buffers"):
+            raise Unfit
+        yield target.value, source
+
+
+def _updates(line: cst.CSTNode) -> Iterator[_Update]:
+    """The in-place calls of a statement that is nothing but a chain of them."""
+    if not isinstance(line, cst.SimpleStatementLine):
+        raise Unfit
+    for small in line.body:
+        if not isinstance(small, cst.Expr):
+            raise Unfit
+        chain: list[_Update] = []
+        node: cst.BaseExpression = small.value
+        while isinstance(node, cst.Call):
+            if not isinstance(node.func, cst.Attribute):
+                raise Unfit
+            chain.append(_Update(node.func.attr.value, node.func.value, tuple(node.args)))
+            node = node.func.value
+        if not chain:
+            raise Unfit
+        yield from (_Update(update.method, node, update.arguments) for update in reversed(chain))
+
+
+def _element(node: cst.BaseExpression, lists: dict[str, cst.BaseExpression], data: dict[str, bool]) -> str | None:
+    """The variable that an expression is: `p`, or `p.data`, which is noted."""
+    if isinstance(node, cst.Attribute) and node.attr.value == "data" and isinstance(node.value, cst.Name):
+        if node.value.value in lists:
+            data[node.value.value] = True
+            return node.value.value
+    return node.value if isinstance(node, cst.Name) and node.value in lists else None
+
+
+def _is_number(model: Model, node: cst.BaseExpression) -> bool:
+    """Whether an argument is one number for all parameters: no tensor, as far as is known."""
+    return not any(model.value(inner).is_tensor for inner in below(node) if isinstance(inner, cst.BaseExpression))
+
+
+def _behind(model: Model, loop: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The statements behind a loop in its block."""
+    block = model.parent(loop)
+    seen = False
+    for line in block.body if isinstance(block, (cst.IndentedBlock, cst.Module)) else ():
+        if seen:
+            yield line
+        seen = seen or line is loop
