@@ -1,0 +1,283 @@
+"""TL805: a compiled region that is compiled again on every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from torchlint.rules._wording import because as because_hot
+from torchlint.rules._wording import quote
+from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.compile._growth import grows, names_in, varies
+from torchlint.rules.compile._regions import because, region
+from torchlint.semantics import hotness, sites
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import ClassInfo, FunctionInfo
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import within
+from torchlint.semantics.values import Gate, Kind
+
+_COMPILERS = ("torch.compile", "torch.nn.Module.compile")
+_CUDA_GRAPHS = ("reduce-overhead", "max-autotune")
+_GROWS = frozenset("append extend insert appendleft add".split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """How something was compiled: `static` with `dynamic=False`, `captured` with CUDA graphs, one for each size."""
+
+    node: cst.CSTNode
+    static: bool
+    captured: bool
+
+
+class RecompilePerStep(Rule):
+    """A compiled region whose guards change on every step."""
+
+    code = "TL805"
+    name = "recompile-per-step"
+    bottleneck = "compile"
+    summary = "A compiled region is compiled again on every step"
+    torch = "2.0"
+    words = ("compile",)
+
+    # State that the compiled code reads
+
+    def on_accumulate(self, site: sites.Accumulate, model: Model) -> Iterator[Report]:
+        if site.before.kind is not Kind.NUMBER and site.added.kind is not Kind.NUMBER or hotness.in_test(site.context):
+            return
+        if _is_gated(site.context) or isinstance(site.added.const, float):
+            return
+        holder, _, attribute = site.target.rpartition(".")
+        reader: FunctionInfo | None = None
+        if not holder:
+            reader = self._reader_of_global(site.target, site.context, model)
+        elif isinstance(site.target_node, cst.Attribute):
+            cls = model.value(site.target_node.value).cls
+            if cls is not None and _counts(cls, attribute):
+                reader = self._reader_of_attribute(cls, attribute, site.context, model)
+        if reader is not None:
+            yield self._state(site.node, f"`{site.target}`", reader, site.context, model)
+
+    def on_store(self, site: sites.Store, model: Model) -> Iterator[Report]:
+        if site.how == "attribute":
+            yield from self._on_attribute(site, model)
+            return
+        owner = site.context.owner
+        name = site.owner_name or ""
+        if site.how not in _GROWS or not name.startswith("self.") or owner is None or not _is_module(owner.cls):
+            return
+        function = region(site.context, model)
+        if function is None or _is_gated(site.context) or _emptied(name, owner, model):
+            return
+        yield self._state(site.node, f"the length of `{name}`", function, site.context, model)
+
+    def _on_attribute(self, site: sites.Store, model: Model) -> Iterator[Report]:
+        """`model.step = step`: a loop's counter put where the compiled code reads it."""
+        cls = site.owner.cls if site.owner is not None else None
+        if cls is None or site.key is None or site.value.kind is not Kind.NUMBER or model.hot(site.context) is None:
+            return
+        if not varies(site.stored, site.context, model) or isinstance(site.node, cst.AugAssign):
+            return
+        if region(site.context, model) is None and not _is_gated(site.context):
+            reader = self._reader_of_attribute(cls, site.key, site.context, model)
+            if reader is not None:
+                yield self._state(site.node, f"`{site.owner_name}.{site.key}`", reader, site.context, model)
+
+    def _reader_of_attribute(
+        self, cls: ClassInfo, attribute: str, context: Context, model: Model
+    ) -> FunctionInfo | None:
+        """The compiled function that reads an attribute of a module of the class."""
+        if not _is_module(cls):
+            return None
+        here = region(context, model)
+        if here is not None:
+            return here
+        if model.hot(context) is None:
+            return None
+        for method in cls.methods.values():
+            body = method.body
+            if body is not None and region(body, model) is not None and _reads(method, f"self.{attribute}"):
+                return method
+        return None
+
+    def _reader_of_global(self, name: str, context: Context, model: Model) -> FunctionInfo | None:
+        owner = context.owner
+        if model.hot(context) is None and region(context, model) is None:
+            return None
+        if owner is not None and not _declares_global(owner, name):
+            return None
+        for function in model.functions.values():
+            compiled = function.body is not None and region(function.body, model) is not None
+            if compiled and _reads(function, name) and not _binds(function, name, model):
+                return function
+        return None
+
+    def _state(
+        self, node: cst.CSTNode, what: str, function: FunctionInfo, context: Context, model: Model
+    ) -> Report:
+        return Report(
+            node,
+            f"{what} changes on every step and `{function.qualname}`, which is compiled, is guarded on it: every call "
+            "compiles again, until the limit is reached and it runs uncompiled",
+            "Keep it in a tensor (a buffer), or pass it as an argument",
+            Confidence.LIKELY,
+            Impact.HIGH,
+            (*because(function), *because_hot(model.hot(context))),
+        )
+
+    # Arguments
+
+    def on_module(self, model: Model) -> Iterator[Report]:
+        makers = [call for call in model.sites.calls if _makes_compiled(call)]
+        bare = [f for f in model.functions.values() if any(d.qual == "torch.compile" for _, d in f.decorators)]
+        if not makers and not bare:
+            return
+        for site in model.sites.calls:
+            loop = next(iter(site.context.enclosing_loops()), None)
+            if loop is None or not site.arguments or site in makers:
+                continue
+            made = _compiled_by(site, makers, model)
+            if made is not None and not hotness.in_test(site.context) and model.compiled(site.context) is None:
+                yield from self._called(site, made, loop, model)
+
+    def _called(self, site: sites.Call, made: _Compiled, loop: Context, model: Model) -> Iterator[Report]:
+        hot = model.hot(site.context)
+        if hot is None:
+            return
+        for argument in site.arguments:
+            what = self._changes(argument, site, made, loop, model)
+            if what is not None:
+                yield Report(
+                    site.node,
+                    f"{quote(argument.node)} {what}, and {quote(site.node.func)} is compiled for what it has seen: "
+                    "every call compiles again, until the limit is reached and it runs uncompiled",
+                    "Pass one tensor that is written at a position, pad to a few sizes, or compile with `dynamic=True`",
+                    Confidence.LIKELY,
+                    Impact.HIGH,
+                    (("it is compiled here", made.node), *because_hot(hot)),
+                )
+                return
+
+    def _changes(
+        self, argument: sites.Argument, site: sites.Call, made: _Compiled, loop: Context, model: Model
+    ) -> str | None:
+        """In what way an argument is another thing on each round for the compiler; None where it is not."""
+        value = argument.value
+        if value.kind is Kind.CONTAINER and not argument.star:
+            return "is longer on every round" if grows(argument.node, loop, model) else None
+        if isinstance(argument.node, cst.FormattedString):
+            return "is another text on every round" if varies(argument.node, site.context, model) else None
+        if value.kind is Kind.NUMBER:
+            counter = varies(argument.node, site.context, model) and not isinstance(value.const, float)
+            if counter and (made.static or _unrolls(argument, site)):
+                return "is another number on every round"
+            return None
+        if made.static or made.captured:
+            return "has another size on every round" if grows(argument.node, loop, model) else None
+        return None
+
+
+def _is_gated(context: Context) -> bool:
+    """Whether the code runs on some steps only."""
+    for link in context.chain():
+        if link.scope is Scope.FUNCTION:
+            return False
+        if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
+            return True
+    return False
+
+
+def _is_module(cls: ClassInfo | None) -> bool:
+    """Whether instances are modules: the compiler guards on their integers, not on those of other objects."""
+    if cls is None:
+        return False
+    return "forward" in cls.methods or any(base.startswith("torch.nn.") for base in cls.base_names)
+
+
+def _counts(cls: ClassInfo, attribute: str) -> bool:
+    """Whether an attribute begins as an integer: floats become symbols at their second value."""
+    values = list(cls.stores.get(attribute, {}).values()) or list(filter(None, [cls.class_attributes.get(attribute)]))
+    return any(type(value.const) is int for value in values)
+
+
+def _reads(function: FunctionInfo, name: str) -> bool:
+    return any(
+        isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name for node in within([function.node.body])
+    )
+
+
+def _binds(function: FunctionInfo, name: str, model: Model) -> bool:
+    if any(parameter.name == name for parameter in function.parameters):
+        return True
+    bound = any(assign.name == name and assign.context.owner is function for assign in model.sites.assigns)
+    return bound and not _declares_global(function, name)
+
+
+def _declares_global(function: FunctionInfo, name: str) -> bool:
+    return any(
+        isinstance(node, cst.Global) and any(item.name.value == name for item in node.names)
+        for node in within([function.node.body])
+    )
+
+
+def _emptied(name: str, function: FunctionInfo, model: Model) -> bool:
+    """Whether the function itself empties what it fills, or fills it anew."""
+    return any(assign.name == name and assign.context.owner is function for assign in model.sites.assigns) or any(
+        call.method in ("clear", "pop", "popleft") and call.context.owner is function and call.receiver_node is not None
+        and dotted(call.receiver_node) == name
+        for call in model.sites.calls
+    )  # fmt: skip
+
+
+def _makes_compiled(call: sites.Call) -> bool:
+    return call.callee in _COMPILERS and bool(call.arguments or call.method == "compile")
+
+
+def _compiled_by(site: sites.Call, makers: list[sites.Call], model: Model) -> _Compiled | None:
+    """How what is called here was compiled; None where it was not."""
+    name = dotted(site.node.func)
+    for call in makers:
+        given = call.argument(0, "model")
+        made = given.value if given is not None else call.receiver
+        if made is not None and (
+            (made.fn is not None and made.fn is site.target)
+            or (made.cls is not None and made.kind is Kind.MODULE and made.cls is site.function.cls)
+        ):
+            return _options(call)
+        if name is not None and any(a.name == name and a.value_node is call.node for a in model.sites.assigns):
+            return _options(call)
+    for node, decorator in site.target.decorators if site.target is not None else ():
+        made_by = model.call(node)
+        if made_by is not None and made_by.callee == "torch.compile":
+            return _options(made_by)
+        if decorator.qual == "torch.compile":
+            return _Compiled(node, static=False, captured=False)
+    return None
+
+
+def _options(call: sites.Call) -> _Compiled:
+    dynamic, mode = call.argument(None, "dynamic"), call.argument(None, "mode")
+    return _Compiled(
+        call.node,
+        static=dynamic is not None and dynamic.value.const is False,
+        captured=mode is not None and mode.value.const in _CUDA_GRAPHS,
+    )
+
+
+def _unrolls(argument: sites.Argument, site: sites.Call) -> bool:
+    """Whether the compiled function counts up to the argument: the compiler unrolls such a loop."""
+    if site.target is None:
+        return False
+    names = [p.name for p in site.target.parameters if site.target.method != "instance" or p.index]
+    index = next((i for i, other in enumerate(site.arguments) if other is argument), 0)
+    name = argument.name or (names[index] if index < len(names) else None)
+    return any(
+        isinstance(node, cst.For)
+        and isinstance(node.iter, cst.Call)
+        and dotted(node.iter.func) == "range"
+        and name in names_in(node.iter)
+        for node in within([site.target.node.body])
+    )
