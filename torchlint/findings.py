@@ -54,7 +54,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace the text from `start` up to, not including, `end` by `content`; in a notebook, that of the cell `cell`."""
+    """Replace the text from `start` up to, not including, `end` by `content`; in a notebook, that of a cell."""
 
     start: Position
     end: Position

@@ -157,7 +157,8 @@ class TestGraphs:
 
     def test_a_state_detached_at_the_end_of_each_round_carries_no_graph(self) -> None:
         (h,) = shown(
-            "cell = nn.GRUCell(2, 2)\nh = torch.zeros(2)\nfor x in rows:\n    show(h)\n    h = cell(x, h)\n    h = h.detach()\n"
+            "cell = nn.GRUCell(2, 2)\nh = torch.zeros(2)\n"
+            "for x in rows:\n    show(h)\n    h = cell(x, h)\n    h = h.detach()\n"
         )
         assert h.graph == DETACHED
 
@@ -231,7 +232,8 @@ class TestFunctions:
 
     def test_recursion_ends(self) -> None:
         (x,) = shown(
-            "def down(x, n):\n    if n == 0:\n        return x.cuda()\n    return down(x, n - 1)\n\nshow(down(torch.ones(2), 3))\n"
+            "def down(x, n):\n    if n == 0:\n        return x.cuda()\n    return down(x, n - 1)\n\n"
+            "show(down(torch.ones(2), 3))\n"
         )
         assert x.device & DEVICE
 
@@ -503,5 +505,6 @@ def test_compiled_code_is_known_through_the_modules_it_holds() -> None:
 def test_deep_alternatives_do_not_cost_a_walk_for_every_path() -> None:
     functions = "\n".join(f"def f{n}(x):\n    f{n + 1}(x)\n    f{n + 1}(x)\n" for n in range(40))
     assert heat(
-        f"{functions}\ndef f40(x):\n    mark('leaf')\n\ndef main(net, rows):\n    for x in rows:\n        net(x).backward()\n        f0(x)\n"
+        f"{functions}\ndef f40(x):\n    mark('leaf')\n\n"
+        "def main(net, rows):\n    for x in rows:\n        net(x).backward()\n        f0(x)\n"
     ) == {"leaf": True}

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-# Functions under `torch.` that make a tensor out of sizes, numbers or data: on the host unless `device=` says otherwise.
+# Functions under `torch.` that make a tensor of sizes, numbers or data: on the host unless `device=` says otherwise.
 FACTORIES: Final = frozenset(
     """arange as_tensor asarray bartlett_window blackman_window complex empty empty_permuted empty_strided eye from_file
     full hamming_window hann_window kaiser_window linspace logspace normal ones rand randint randn randperm range
     scalar_tensor sparse_coo_tensor sparse_csr_tensor tensor tril_indices triu_indices zeros""".split()
 )
 # Those that share the device of their first argument unless `device=` says otherwise.
-LIKE_FACTORIES: Final = frozenset(
-    "empty_like full_like ones_like rand_like randint_like randn_like zeros_like".split()
-)
+LIKE_FACTORIES: Final = frozenset("empty_like full_like ones_like rand_like randint_like randn_like zeros_like".split())
 # Methods that make a tensor on their receiver's device.
 NEW_METHODS: Final = frozenset("new new_empty new_full new_ones new_tensor new_zeros new_empty_strided".split())
 
@@ -147,8 +145,8 @@ TENSOR_ATTRIBUTES: Final[dict[str, str]] = {
 
 # Methods and functions whose result shares its memory with the operand.
 VIEWS: Final = frozenset(
-    """as_strided chunk detach diagonal expand expand_as movedim moveaxis narrow permute ravel select split squeeze swapaxes
-    swapdims t tensor_split transpose unbind unflatten unfold unsqueeze view view_as""".split()
+    """as_strided chunk detach diagonal expand expand_as movedim moveaxis narrow permute ravel select split squeeze
+    swapaxes swapdims t tensor_split transpose unbind unflatten unfold unsqueeze view view_as""".split()
 )
 # Those that share it where no copy is needed.
 PERHAPS_VIEWS: Final = frozenset("contiguous flatten reshape reshape_as to type".split())
@@ -206,8 +204,9 @@ LOADER_WRAPPERS: Final = frozenset(
 )
 LOADERS: Final = frozenset(
     """torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader torch_geometric.loader.DataLoader
-    torch_geometric.data.DataLoader torch_geometric.loader.NeighborLoader torchdata.stateful_dataloader.StatefulDataLoader
-    torch.utils.data.distributed.DataLoader monai.data.DataLoader""".split()
+    torch_geometric.data.DataLoader torch_geometric.loader.NeighborLoader
+    torchdata.stateful_dataloader.StatefulDataLoader torch.utils.data.distributed.DataLoader
+    monai.data.DataLoader""".split()
 )
 DATASETS: Final = frozenset(
     """torch.utils.data.Dataset torch.utils.data.IterableDataset torch.utils.data.dataset.Dataset
@@ -251,7 +250,9 @@ NO_GRAD_METHODS: Final[dict[str, frozenset[str]]] = {
     "LightningModule": frozenset("validation_step test_step predict_step validation_step_end".split()),
     "Trainer": frozenset("prediction_step evaluation_loop".split()),
     "Metric": frozenset("update compute".split()),
-    "Callback": frozenset("on_validation_batch_start on_validation_batch_end on_test_batch_end on_train_batch_end".split()),
+    "Callback": frozenset(
+        "on_validation_batch_start on_validation_batch_end on_test_batch_end on_train_batch_end".split()
+    ),
     "Dataset": frozenset("__getitem__ __iter__".split()),
 }
 
@@ -268,12 +269,12 @@ HOOK_REGISTRARS: Final[dict[str, str]] = {
 }
 
 SETUP_METHODS: Final = frozenset(
-    """__init__ __new__ __post_init__ __init_subclass__ __del__ __repr__ __str__ setup build configure_optimizers prepare_data
-    setup_model setup_data train_dataloader val_dataloader test_dataloader state_dict load_state_dict save load
-    save_pretrained from_pretrained load_weights save_checkpoint load_checkpoint reset_parameters init_weights
-    _init_weights initialize_weights export export_onnx to_onnx extra_repr __getstate__ __setstate__ __reduce__
-    _load_from_state_dict _save_to_state_dict _apply register configure_model on_fit_start on_fit_end on_train_start
-    on_train_end on_train_epoch_start on_train_epoch_end on_validation_epoch_end on_test_epoch_end
+    """__init__ __new__ __post_init__ __init_subclass__ __del__ __repr__ __str__ setup build configure_optimizers
+    prepare_data setup_model setup_data train_dataloader val_dataloader test_dataloader state_dict load_state_dict
+    save load save_pretrained from_pretrained load_weights save_checkpoint load_checkpoint reset_parameters
+    init_weights _init_weights initialize_weights export export_onnx to_onnx extra_repr __getstate__ __setstate__
+    __reduce__ _load_from_state_dict _save_to_state_dict _apply register configure_model on_fit_start on_fit_end
+    on_train_start on_train_end on_train_epoch_start on_train_epoch_end on_validation_epoch_end on_test_epoch_end
     on_validation_epoch_start on_save_checkpoint on_load_checkpoint""".split()
 )
 
@@ -285,7 +286,9 @@ BUILTINS: Final = frozenset(
 )
 
 # What pytest passes to a test by itself.
-TEST_FIXTURES: Final = frozenset("self monkeypatch tmp_path tmpdir capsys capfd caplog request recwarn benchmark mocker".split())
+TEST_FIXTURES: Final = frozenset(
+    "self monkeypatch tmp_path tmpdir capsys capfd caplog request recwarn benchmark mocker".split()
+)
 LOG_METHODS: Final = frozenset("debug info warning warn error exception critical log".split())
 DEBUG_WORDS: Final = ("debug", "verbose", "profil", "trace", "tracing", "sanity", "benchmark_mode")
 
@@ -337,7 +340,7 @@ _DEFINED_DEEPER: Final = frozenset(
 
 
 def canonical(qual: str) -> str:
-    """The public name of a thing that is reachable under several: `torch.nn.modules.linear.Linear` is `torch.nn.Linear`."""
+    """The public name of a thing that has several: `torch.nn.modules.linear.Linear` is `torch.nn.Linear`."""
     if not qual.startswith("torch."):
         return qual
     for prefix, public in _CANONICAL:

@@ -11,7 +11,7 @@ from torchlint.semantics.model import Model
 
 
 def region(context: Context, model: Model) -> FunctionInfo | None:
-    """The compiled function whose graph code here belongs to; None outside, and where it says that it is not compiling."""
+    """The compiled function whose graph code here belongs to; None outside, and where it says that it is not."""
     function = model.compiled(context)
     if function is None or hotness.in_test(context):
         return None

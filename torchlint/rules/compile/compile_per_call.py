@@ -32,8 +32,8 @@ class CompilePerCall(Rule):
             return
         yield Report(
             site.node,
-            f"{quote(site.node)} runs {often(hot)}: each call makes a new compiled function that must find or build its "
-            "code again",
+            f"{quote(site.node)} runs {often(hot)}: each call makes a new compiled function that must find or build "
+            "its code again",
             "Compile once, at construction or module level, and call the compiled function",
             Confidence.SURE
             if site.result.kind is not Kind.UNKNOWN or site.callee == "torch.compile"

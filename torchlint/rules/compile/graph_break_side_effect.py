@@ -39,7 +39,8 @@ class GraphBreakSideEffect(Rule):
             return
         yield Report(
             site.node,
-            f"{quote(site.node)} breaks the graph of `{function.qualname}`: what comes before and after is compiled apart",
+            f"{quote(site.node)} breaks the graph of `{function.qualname}`: "
+            "what comes before and after is compiled apart",
             "Move it out of the compiled region, or guard it with `torch.compiler.is_compiling()`",
             Confidence.SURE,
             Impact.MEDIUM,

@@ -33,8 +33,8 @@ class FindUnusedLeftOn(Rule):
             return
         yield Report(
             site.node,
-            f"`find_unused_parameters=True` walks the graph on every step, though `{wrapped.cls.name}.forward` uses all "
-            "its parameters every time",
+            f"`find_unused_parameters=True` walks the graph on every step, though `{wrapped.cls.name}.forward` uses "
+            "all its parameters every time",
             "Leave it at False",
             Confidence.LIKELY,
             Impact.LOW,
