@@ -32,7 +32,6 @@ class Hot:
     trains: bool  # the hot loop or interface runs backward or an optimizer step, or is a training interface
     interface: bool  # in forward, an optimizer's step, a loop with backward, an autograd Function
     loop: cst.CSTNode | None  # the loop whose steps they are, where there is one
-    repeated: bool = True  # more than once: a single `forward` call elsewhere is not
 
     @property
     def impact(self) -> Impact:

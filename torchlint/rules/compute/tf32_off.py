@@ -82,11 +82,7 @@ def _never_set(model: Model) -> Iterator[Report]:
         receiver = site.receiver
         if receiver is None or site.method not in ("to", "cuda") or not _is_module(site, receiver):
             continue
-        if (
-            not site.result.device & (DEVICE | ANYWHERE)
-            or hotness.in_test(site.context)
-            or not _has_products(receiver)
-        ):
+        if not site.result.device & (DEVICE | ANYWHERE) or hotness.in_test(site.context) or not _has_products(receiver):
             continue
         yield Report(
             site.node,

@@ -243,9 +243,7 @@ def _is_discarded(node: cst.CSTNode, model: Model) -> bool:
     return site is not None and isinstance(site.statement, cst.Expr) and site.statement.value is node
 
 
-def _warm_at(
-    node: cst.CSTNode, context: Context, callee: FunctionInfo, name: str, model: Model, depth: int
-) -> bool:
+def _warm_at(node: cst.CSTNode, context: Context, callee: FunctionInfo, name: str, model: Model, depth: int) -> bool:
     """Whether the work is warm where a caller calls the function that times it."""
     owner = model.function_of(context)
     calls = own_calls(owner, model)

@@ -243,9 +243,7 @@ def _serves_a_step_itself(function: FunctionInfo) -> bool:
     """Whether a forward, a hook or a training step reaches the function."""
     if function.role in HOT_ROLES:
         return True
-    return any(
-        caller.context.owner is not None and _serves_a_step(caller.context.owner) for caller in function.callers
-    )
+    return any(caller.context.owner is not None and _serves_a_step(caller.context.owner) for caller in function.callers)
 
 
 _serves_a_step = hotness.remembered(_serves_a_step_itself, False)
