@@ -191,7 +191,7 @@ def _entry(
     said, why = verdict(finding["code"], chosen)
     entry: dict[str, Any] = {
         **{key: finding[key] for key in ("fingerprint", "code", "name", "filename", "row", "column", "code_hash")},
-        "rung": experiment["rung"] if experiment else None,
+        "rung": experiment["rung"] if experiment and chosen["status"] == "measured" else None,
         "verdict": said if said != "not run" else f"not run: {why}",
         "because": why,
         "tried": [*finding.get("tried", ()), *tried],
