@@ -14,9 +14,9 @@ import libcst as cst
 from torchlint.knowledge import names as known
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates, Scope
-from torchlint.semantics.functions import EffectKind, Role
+from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import Kind
+from torchlint.semantics.values import Kind, Value
 
 # Methods of simulators, called with an action, and of tokenizers, called with tokens.
 _SIMULATES: Final = frozenset("step step_async step_wait send act".split())
@@ -47,17 +47,32 @@ def inherent(model: Model, read: cst.BaseExpression, context: Context) -> bool:
 
 
 def feeds_host_code(model: Model, read: cst.BaseExpression) -> bool:
-    """Whether the value goes into code that works on the host alone: a solver, an image library, another runtime."""
+    """Whether the value goes into code that works on the host alone: a solver, an image library, another runtime.
+
+    What is not read and gives something back for an array is taken for such code.
+    """
     for around in _ends(model, read):
         if isinstance(around, cst.Call) and not isinstance(model.parent(around), cst.Expr):
             callee = model.value(around.func)
-            if (callee.qual or "").split(".", 1)[0] in _HOST_CODE:
+            if (callee.qual or "").split(".", 1)[0] in _HOST_CODE or _runs_on_host(callee.fn):
                 return True
             site = model.call(around)
-            if site is not None and callee.kind is Kind.UNKNOWN and model.is_role(site.context, Role.FORWARD):
+            if site is not None and callee.kind is Kind.UNKNOWN and not _is_container(site.receiver):
                 if any(argument.value.kind is Kind.NDARRAY for argument in site.arguments):
                     return True
     return False
+
+
+def _runs_on_host(function: FunctionInfo | None) -> bool:
+    """Whether a function is compiled for the host, as Numba does."""
+    return function is not None and any(
+        (decorator.qual or "").split(".", 1)[0] == "numba" and "cuda" not in (decorator.qual or "")
+        for _, decorator in function.decorators
+    )
+
+
+def _is_container(value: Value | None) -> bool:
+    return value is not None and value.kind is Kind.CONTAINER
 
 
 def decides_the_end(model: Model, condition: cst.BaseExpression, context: Context) -> bool:
@@ -150,6 +165,8 @@ def _ends(model: Model, read: cst.BaseExpression) -> Iterator[cst.CSTNode]:
             todo.extend(_readings(model, node))
             if isinstance(around, cst.NamedExpr):
                 todo.append(around)
+        elif isinstance(around, (cst.For, cst.CompFor)) and around.iter is node:
+            todo.extend(_readings(model, around.target))
         elif isinstance(around, cst.Return):
             todo.extend(_callers(model, around))
         elif isinstance(

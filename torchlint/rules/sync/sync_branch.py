@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._uses import decides_the_end
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
@@ -27,6 +28,7 @@ class SyncBranch(Rule):
     name = "sync-branch"
     bottleneck = "sync"
     summary = "Python asks a device tensor for its truth on the hot path"
+    fix_availability = FixAvailability.SOMETIMES
 
     def on_truth(self, site: sites.Truth, model: Model) -> Iterator[Report]:
         if site.value.kind not in (Kind.TENSOR, Kind.BATCH):
@@ -41,6 +43,7 @@ class SyncBranch(Rule):
             wait.confidence,
             wait.impact,
             wait.related,
+            _repairs.chosen_on_device(model, site),
         )
 
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -21,6 +22,7 @@ class SyncHostOperand(Rule):
     name = "sync-host-operand"
     bottleneck = "sync"
     summary = "An index or a number on the host is copied to the device each time the line runs"
+    fix_availability = FixAvailability.SOMETIMES
 
     def on_subscript(self, site: sites.Subscript, model: Model) -> Iterator[Report]:
         if not site.base.is_tensor and not site.base.may_be_device:
@@ -54,6 +56,7 @@ class SyncHostOperand(Rule):
             confidence,
             wait.impact,
             wait.related,
+            _repairs.filled_element(model, site) if copied is None else _repairs.sliced(model, copied),
         )
 
 

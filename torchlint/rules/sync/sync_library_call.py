@@ -7,7 +7,8 @@ from typing import Final
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
+from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import Wait, as_operand, at_rate, waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -52,6 +53,7 @@ class SyncLibraryCall(Rule):
     name = "sync-library-call"
     bottleneck = "sync"
     summary = "A library call on the hot path waits for the device inside"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (
         *_CALLS,
         *_CLIP,
@@ -65,6 +67,7 @@ class SyncLibraryCall(Rule):
         callee = site.callee or ""
         why, advice = _CALLS.get(callee, ("", ""))
         wait: Wait | None = None
+        fix: NodeFix | None = None
         if why:
             wait = _of(_operand(site, callee), site, model)
         elif callee in _CLIP:
@@ -75,9 +78,11 @@ class SyncLibraryCall(Rule):
                     "drop `error_if_nonfinite`, or look at the norm now and then",
                 )
                 wait = at_rate(model, site.context, Confidence.LIKELY)
+                fix = _repairs.without_norm_check(site)
         elif callee.startswith("torch.distributions."):
             why, advice = _VALIDATION, "pass `validate_args=False` where the values are known to be valid"
             wait = self._validates(site, model)
+            fix = _repairs.without_validation(model, _maker(site, model) or site)
         elif callee == "torch.save":
             why, advice = "copy every tensor to the host and write the file", "save every so many steps"
             wait = at_rate(model, site.context, Confidence.LIKELY, evident=False)
@@ -92,23 +97,28 @@ class SyncLibraryCall(Rule):
                 wait.confidence,
                 wait.impact,
                 wait.related,
+                fix,
             )
 
     def _validates(self, site: sites.Call, model: Model) -> Wait | None:
         """Making a distribution, or asking one for a log-probability, with its arguments validated."""
         if _validation_is_off(model):
             return None
-        made = site
-        if site.method == "log_prob" and site.receiver is not None:
-            maker = model.call(site.receiver.origin) if site.receiver.origin is not None else None
-            if maker is None:
-                return None
-            made = maker
+        made = _maker(site, model)
+        if made is None:
+            return None
         asked = made.argument(None, "validate_args")
         if made.opaque_arguments or (asked is not None and asked.value.const is not True):
             return None
         given = [argument.value for argument in site.arguments]
         return _of(next((value for value in given if value.is_tensor), given[0] if given else None), site, model)
+
+
+def _maker(site: sites.Call, model: Model) -> sites.Call | None:
+    """The call that made the distribution which a call makes or asks."""
+    if site.method != "log_prob" or site.receiver is None:
+        return site
+    return model.call(site.receiver.origin) if site.receiver.origin is not None else None
 
 
 def _of(operand: Value | None, site: sites.Call, model: Model) -> Wait | None:

@@ -9,7 +9,8 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -30,6 +31,7 @@ class SyncPythonBuiltin(Rule):
     name = "sync-python-builtin"
     bottleneck = "sync"
     summary = "A builtin of Python walks over a device tensor or over device scalars"
+    fix_availability = FixAvailability.SOMETIMES
     calls = tuple(_TENSORS_OWN)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -56,6 +58,7 @@ class SyncPythonBuiltin(Rule):
             wait.confidence,
             wait.impact,
             wait.related,
+            _repairs.tensors_own(model, site),
         )
 
 

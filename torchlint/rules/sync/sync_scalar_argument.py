@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -34,6 +35,7 @@ class SyncScalarArgument(Rule):
     name = "sync-scalar-argument"
     bottleneck = "sync"
     summary = "A device tensor stands where an operator wants a Python number"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (*(f"torch.{name}" for name in _NUMBERS), *(f".{name}" for name in _NUMBERS), "torch.nn.functional.pad")
     words = ("alpha", "beta", "value", "full", "full_like", "new_full", "masked_fill", "masked_fill_")
 
@@ -58,5 +60,6 @@ class SyncScalarArgument(Rule):
                     wait.confidence,
                     wait.impact,
                     wait.related,
+                    _repairs.scaled_operand(model, site),
                 )
                 return

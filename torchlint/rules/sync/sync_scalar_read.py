@@ -9,7 +9,8 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._uses import inherent
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
@@ -40,6 +41,7 @@ class SyncScalarRead(Rule):
     name = "sync-scalar-read"
     bottleneck = "sync"
     summary = "A device tensor is read as a Python number on the hot path"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (*_METHODS, *_BUILTINS, *_MATH, *_LOGGERS)
     words = (
         "item",
@@ -105,4 +107,5 @@ def _report(
         confidence,
         wait.impact,
         wait.related,
+        _repairs.summed_on_device(model, site, value) if by_method else None,
     )
