@@ -508,3 +508,23 @@ def test_deep_alternatives_do_not_cost_a_walk_for_every_path() -> None:
         f"{functions}\ndef f40(x):\n    mark('leaf')\n\n"
         "def main(net, rows):\n    for x in rows:\n        net(x).backward()\n        f0(x)\n"
     ) == {"leaf": True}
+
+
+def test_the_places_where_a_condition_holds_are_integers() -> None:
+    rows, chosen = shown("""
+        def f(x):
+            rows, columns = torch.where(x.relu() > 0)
+            chosen = torch.where(x.relu() > 0, x.exp(), x.relu())
+            show(rows, chosen)
+    """)
+    assert (rows.kind, rows.dtype, rows.rank) == (Kind.TENSOR, "int64", 1)
+    assert (chosen.kind, chosen.dtype) == (Kind.TENSOR, None)
+
+
+def test_making_another_of_a_kind_is_no_call_of_a_module() -> None:
+    (made,) = shown("""
+        def f(net, name, x):
+            kind = type(net.parameters_by_name[name])
+            show(kind(x.exp(), requires_grad=False))
+    """)
+    assert made.kind is Kind.UNKNOWN

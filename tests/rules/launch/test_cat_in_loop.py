@@ -103,6 +103,19 @@ SILENT = {
                 out = np.concatenate([out, x])
             return torch.from_numpy(out)
         """,
+    "a comprehension keeps nothing from round to round": """
+        import torch
+
+        class Pair:
+            def __init__(self, left):
+                self.left = left
+
+        def f(batches, rest):
+            for batch in batches:
+                both = Pair({k: torch.cat([batch[k], rest[k]]) for k in batch})
+                twice = Pair({k: torch.cat([both.left[k], rest[k]]) for k in batch})
+            return twice
+        """,
     "no loop": """
         import torch
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.rules.helpers import check, reports
+from torchlint.findings import Confidence
 
 LOOP = """
 import numpy as np
@@ -148,3 +149,24 @@ def test_a_module_made_on_the_host_moves_with_its_owner() -> None:
         """,
         "TL103",
     )
+
+
+def test_a_copy_that_host_code_works_on_is_only_possible() -> None:
+    source = """
+        import numba
+        import numpy as np
+        import pycocotools.mask as masks
+        from torch import nn
+
+        @numba.jit(nopython=True)
+        def trace(array):
+            return array
+
+        class Head(nn.Module):
+            def forward(self, x, encoder):
+                runs = [masks.encode(np.asfortranarray(row)) for row in x.sigmoid().cpu().numpy()]
+                for row in x.sigmoid().cpu().numpy():
+                    runs.append(self.library.encode(row))
+                return runs, trace(x.softmax(-1).cpu().numpy())
+    """
+    assert [report.confidence for _, report in reports(source, "TL103")] == [Confidence.POSSIBLE] * 3

@@ -100,7 +100,8 @@ def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] 
     """The loop that makes the tensor grow: around the call, or around a call of its function."""
     loops = site.context.enclosing_loops()
     if loops:
-        return loops[0], Confidence.LIKELY
+        # A comprehension keeps nothing from one round to the next.
+        return (loops[0], Confidence.LIKELY) if isinstance(loops[0].node, (cst.For, cst.While)) else None
     owner = model.function_of(site.context)
     for caller in owner.callers:
         around = caller.context.enclosing_loops()

@@ -26,9 +26,9 @@ _DECODES: Final = frozenset(
 )
 # Calls whose result is their argument in another form.
 _PASSES: Final = frozenset(
-    """abs bool complex enumerate filter float int iter list map max min next reversed round set sorted str sum tuple
-    zip numpy.array numpy.asarray numpy.clip numpy.concatenate numpy.float32 numpy.int64 numpy.squeeze
-    numpy.stack""".split()
+    """abs bool complex enumerate filter float int iter list map max min next reversed round set sorted str sum
+    tuple zip numpy.array numpy.asarray numpy.ascontiguousarray numpy.asfortranarray numpy.clip
+    numpy.concatenate numpy.float32 numpy.int64 numpy.squeeze numpy.stack""".split()
 )
 # Packages that compute on the host and return what they computed.
 _HOST_CODE: Final = frozenset("PIL cv2 imageio librosa onnxruntime pycocotools scipy skimage sklearn soundfile".split())
@@ -54,7 +54,7 @@ def feeds_host_code(model: Model, read: cst.BaseExpression) -> bool:
     for around in _ends(model, read):
         if isinstance(around, cst.Call) and not isinstance(model.parent(around), cst.Expr):
             callee = model.value(around.func)
-            if (callee.qual or "").split(".", 1)[0] in _HOST_CODE or _runs_on_host(callee.fn):
+            if (callee.qual or "").split(".", 1)[0] in _HOST_CODE or _runs_on_host(model, callee.fn):
                 return True
             site = model.call(around)
             if site is not None and callee.kind is Kind.UNKNOWN and not _is_container(site.receiver):
@@ -63,12 +63,13 @@ def feeds_host_code(model: Model, read: cst.BaseExpression) -> bool:
     return False
 
 
-def _runs_on_host(function: FunctionInfo | None) -> bool:
+def _runs_on_host(model: Model, function: FunctionInfo | None) -> bool:
     """Whether a function is compiled for the host, as Numba does."""
-    return function is not None and any(
-        (decorator.qual or "").split(".", 1)[0] == "numba" and "cuda" not in (decorator.qual or "")
-        for _, decorator in function.decorators
-    )
+    for node, _ in function.decorators if function is not None else ():
+        name = model.value(node.func if isinstance(node, cst.Call) else node).qual or ""
+        if name.startswith("numba.") and not name.startswith("numba.cuda"):
+            return True
+    return False
 
 
 def _is_container(value: Value | None) -> bool:
@@ -166,7 +167,7 @@ def _ends(model: Model, read: cst.BaseExpression) -> Iterator[cst.CSTNode]:
             if isinstance(around, cst.NamedExpr):
                 todo.append(around)
         elif isinstance(around, (cst.For, cst.CompFor)) and around.iter is node:
-            todo.extend(_readings(model, around.target))
+            todo.extend(_readings(model, node))
         elif isinstance(around, cst.Return):
             todo.extend(_callers(model, around))
         elif isinstance(

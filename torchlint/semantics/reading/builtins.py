@@ -235,6 +235,12 @@ def _setattr(reader: MethodReader, site: sites.Call) -> Value:
     return NONE
 
 
+def _type(reader: MethodReader, site: sites.Call) -> Value:
+    """The class of a value, or with three arguments a new one: calling it makes an object, it is no module's call."""
+    value = site.arguments[0].value if len(site.arguments) == 1 else UNKNOWN
+    return Value(Kind.CLASS, qual=value.qual if value.kind is Kind.OBJECT else None, cls=value.cls)
+
+
 def _isinstance(reader: MethodReader, site: sites.Call) -> Value:
     return NUMBER
 
@@ -245,7 +251,7 @@ def _super(reader: MethodReader, site: sites.Call) -> Value:
         cls = reader.frame.info.parent.cls
     parents = cls.parents() if cls is not None else []
     if parents:
-        return reader.instance_of(parents[0])
+        return reader.instance_of(parents[0]).but(qual="super")
     if cls is not None and reader.is_module(cls):
         return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, qual="super")
     return Value(Kind.OBJECT, qual="super")
@@ -297,6 +303,7 @@ BUILTIN_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "abs": _abs,
     "getattr": _getattr,
     "setattr": _setattr,
+    "type": _type,
     "isinstance": _isinstance,
     "hasattr": _isinstance,
     "callable": _isinstance,

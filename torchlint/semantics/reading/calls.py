@@ -118,6 +118,8 @@ class CallReader(ManagerReader):
             return self.call_module(function, site)
         if function.qual is not None and function.kind in (Kind.FUNCTION, Kind.CLASS, Kind.NAMESPACE):
             return self.call_external(function.qual, site)
+        if function.kind is Kind.CLASS:
+            return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, origins=(site.node,))
         return self.call_unknown(site)
 
     def register_hook(self, site: sites.Call, kind: str) -> None:

@@ -180,7 +180,7 @@ class ElementReader(OperatorReader):
         if kind is Kind.SHAPE:
             return NUMBER.but(qual="tensor size")
         if kind is Kind.NDARRAY:
-            return Value(Kind.NDARRAY, device=HOST)
+            return Value(Kind.NDARRAY, device=HOST, dtype=value.dtype, origins=value.origins)
         if kind is Kind.PARAMETERS:
             return value.elem if value.elem is not None else PARAMETER
         if kind is Kind.MODULE:

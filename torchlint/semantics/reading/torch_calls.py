@@ -124,6 +124,25 @@ def _clip(reader: MethodReader, site: sites.Call) -> Value:
     return Value(Kind.TENSOR, Confidence.SURE, device=ANYWHERE, graph=DETACHED, rank=0, origins=(site.node,))
 
 
+def _where(reader: MethodReader, site: sites.Call) -> Value:
+    """A choice between two; with a condition alone, the places where it holds: integers, one tensor a dimension."""
+    if len(site.arguments) == 1 and not site.opaque_arguments:
+        condition = site.arguments[0].value
+        places = reader.tensor(site.node, [condition], Confidence.LIKELY, dtype="int64", rank=1)
+        places.graph = DETACHED
+        reader.launch(places, site.node)
+        return Value(Kind.CONTAINER, qual="tuple", elem=places, origins=(site.node,))
+    operands = [argument.value for argument in site.arguments]
+    chosen = operands[1:] or [UNKNOWN]
+    result = reader.tensor(
+        site.node,
+        operands,
+        Confidence.SURE if all_sure(operands) else Confidence.LIKELY,
+        dtype=next((value.dtype for value in chosen if value.is_tensor), None),
+    )
+    return reader.launch(result, site.node)
+
+
 def _cuda_number(reader: MethodReader, site: sites.Call) -> Value:
     return NUMBER
 
@@ -166,6 +185,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
         ),
         _cat,
     ),
+    "torch.where": _where,
     "torch.autograd.grad": _autograd_grad,
     "torch.autograd.backward": _backward,
     "torch.nn.utils.clip_grad_norm_": _clip,
