@@ -64,8 +64,10 @@ class _Writer:
                 self._keep_comments(start, end, edit.content)
                 return self.source.edit(start, end, edit.content)
             case "before":
+                start, _ = self._with_parentheses(edit.node, start, end)
                 return self.source.edit(start, start, edit.content)
             case "after":
+                _, end = self._with_parentheses(edit.node, start, end)
                 return self.source.edit(end, end, edit.content)
             case "line-before":
                 return self._line_before(start, edit.content)

@@ -38,14 +38,17 @@ _ATOMS: Final = (
     cst.SetComp,
 )
 # Modules of torch under the name that everybody gives them.
-_CUSTOMARY: Final = (("torch.nn.functional", "F", "import torch.nn.functional as F"), ("torch", "torch", "import torch"), ("numpy", "np", "import numpy as np"))
+_CUSTOMARY: Final = (
+    ("torch.nn.functional", "F", "import torch.nn.functional as F"),
+    ("torch", "torch", "import torch"),
+    ("numpy", "np", "import numpy as np"),
+)
 # Operations that give something else each time, and so may neither be moved nor left out.
 _RANDOM: Final = frozenset(
     """rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal poisson dropout
     gumbel_softmax rrelu""".split()
 )
 _WRITING: Final = (
-    cst.AsName,
     cst.AssignTarget,
     cst.AnnAssign,
     cst.AugAssign,
@@ -85,7 +88,7 @@ def code(node: cst.CSTNode) -> str:
 def tight(node: cst.BaseExpression) -> str:
     """An expression as it is written, in parentheses where an operator beside it would take it apart."""
     written = code(node)
-    return written if isinstance(node, _ATOMS) or getattr(node, "lpar", ()) else f"({written})"
+    return written if isinstance(node, _ATOMS) or node.lpar else f"({written})"
 
 
 def comments(statement: cst.BaseCompoundStatement) -> list[str]:
@@ -126,10 +129,7 @@ def add_argument(call: cst.Call, written: str) -> NodeEdit:
         return NodeEdit(call, f"{code(call.func)}({written})")
     if any(arg.star == "**" for arg in call.args) or isinstance(call.args[-1].value, cst.GeneratorExp):
         raise Unfit
-    last = call.args[-1].value
-    if getattr(last, "lpar", ()):
-        return NodeEdit(last, f"({code(last.with_changes(lpar=(), rpar=()))}), {written}")
-    return NodeEdit(last, f", {written}", "after")
+    return NodeEdit(call.args[-1].value, f", {written}", "after")
 
 
 def _with_arguments(call: cst.Call, arguments: list[cst.Arg]) -> NodeEdit:
@@ -170,7 +170,9 @@ def _module_names(module: cst.Module) -> tuple[dict[str, str], frozenset[str]]:
     imported: dict[str, str] = {}
     for statement in _imports(module.body):
         prefix = dotted(statement.module) or "" if isinstance(statement, cst.ImportFrom) and statement.module else ""
-        if isinstance(statement.names, cst.ImportStar) or (isinstance(statement, cst.ImportFrom) and statement.relative):
+        if isinstance(statement.names, cst.ImportStar) or (
+            isinstance(statement, cst.ImportFrom) and statement.relative
+        ):
             continue
         for alias in statement.names:
             origin = dotted(alias.name) or ""
@@ -194,14 +196,12 @@ def _imports(body: object) -> Iterator[cst.Import | cst.ImportFrom]:
 
 def _bound_by(node: cst.CSTNode) -> Iterator[str]:
     """The plain names that a node binds."""
-    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-        yield node.name.value
-    elif isinstance(node, cst.Param):
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Param)):
         yield node.name.value
     elif isinstance(node, cst.ImportAlias):
         if node.asname is None:
             yield (dotted(node.name) or "").partition(".")[0]
-    elif isinstance(node, _WRITING):
+    elif isinstance(node, (*_WRITING, cst.AsName)):
         for target in _targets(node):
             if isinstance(target, cst.Name):
                 yield identifier(target.value)
@@ -314,7 +314,10 @@ class Rewrite:
         for node in below(function):
             if isinstance(node, cst.Name) and node.value == name and node not in gone:
                 around = self.model.parent(node)
-                if isinstance(around, (cst.AssignTarget, cst.Param, cst.Arg)) and getattr(around, "value", None) is not node:
+                if (
+                    isinstance(around, (cst.AssignTarget, cst.Param, cst.Arg))
+                    and getattr(around, "value", None) is not node
+                ):
                     continue
                 if isinstance(around, cst.Attribute) and around.attr is node:
                     continue
@@ -450,7 +453,9 @@ def _places(model: Model, statement: cst.CSTNode) -> tuple[cst.CSTNode, int]:
     raise Unfit
 
 
-def statement_fix(message: str, site: sites.Call, applicability: Applicability = Applicability.UNSAFE) -> NodeFix | None:
+def statement_fix(
+    message: str, site: sites.Call, applicability: Applicability = Applicability.UNSAFE
+) -> NodeFix | None:
     """Delete the statement that is nothing but this call."""
     statement = site.statement
     if not isinstance(statement, cst.Expr) or statement.value is not site.node:

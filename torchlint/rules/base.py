@@ -53,9 +53,9 @@ class NodeEdit:
     """An edit said in terms of nodes; the engine finds their positions.
 
     The text of `node` is replaced by `content`. With `where` "before" or "after" the content is inserted at the
-    node's edge instead; with "line-before" or "line-after" it becomes lines of their own beside the statement `node`,
-    and with "lines" in its place, indented as the statement is; with "unwrap" the node's own parentheses are replaced
-    as well; with "delete" a statement goes, with its line when nothing else stands on it.
+    node's edge instead, outside of its own parentheses; with "unwrap" these are replaced as well. With "line-before" or
+    "line-after" it becomes lines of their own beside the statement `node`, and with "lines" in its place, indented as
+    the statement is. With "delete" a statement goes, with its line when nothing else stands on it.
     """
 
     node: cst.CSTNode

@@ -9,7 +9,8 @@ import libcst as cst
 
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.compute import _repairs
 from torchlint.rules.pipeline._order import Orders
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
@@ -31,6 +32,7 @@ class ClipBeforeUnscale(Rule):
     name = "clip-before-unscale"
     bottleneck = "compute"
     summary = "Gradients are clipped before the scaler unscales them"
+    fix_availability = FixAvailability.SOMETIMES
     calls = _CLIPS
     words = ("clip_grad_norm_", "clip_grad_value_", "get_total_norm")
 
@@ -45,6 +47,7 @@ class ClipBeforeUnscale(Rule):
             Confidence.LIKELY,
             Impact.HIGH,
             (("the loss is scaled here", scaled),),
+            _repairs.unscaled(model, site),
         )
 
 

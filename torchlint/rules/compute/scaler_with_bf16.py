@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.compute import _repairs
 from torchlint.semantics import hotness
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -17,6 +18,7 @@ class ScalerWithBf16(Rule):
     name = "scaler-with-bf16"
     bottleneck = "compute"
     summary = "A gradient scaler around autocast in bfloat16"
+    fix_availability = FixAvailability.SOMETIMES
     torch = "1.10"
     words = ("GradScaler",)
 
@@ -43,4 +45,5 @@ class ScalerWithBf16(Rule):
                 confidence,
                 Impact.LOW,
                 (("autocast computes in bfloat16 here", low[0].item),),
+                _repairs.disabled(site),
             )

@@ -9,7 +9,8 @@ import libcst as cst
 
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
+from torchlint.rules.compute import _repairs
 from torchlint.rules.compute._reasons import states_reason
 from torchlint.semantics import contexts, hotness, sites
 from torchlint.semantics.functions import EffectKind
@@ -36,6 +37,7 @@ class Tf32Off(Rule):
     name = "tf32-off"
     bottleneck = "compute"
     summary = "Float32 matrix products on CUDA never get the TF32 mode"
+    fix_availability = FixAvailability.SOMETIMES
     ruleset = RuleSet.EXTENDED
     torch = "1.12"
 
@@ -66,6 +68,7 @@ def _off(node: cst.CSTNode, context: contexts.Context, model: Model) -> Iterator
         _ADVICE + ", or write the reason beside it",
         Confidence.LIKELY,
         Impact.MEDIUM,
+        fix=_repairs.allowed_tf32(node),
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules._repairs import remove_argument
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeFix, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
@@ -39,7 +40,7 @@ class FindUnusedLeftOn(Rule):
             Confidence.LIKELY,
             Impact.LOW,
             (("the model's class", wrapped.cls.node),),
-            NodeFix(Applicability.UNSAFE, "Set it to False", (NodeEdit(option.node, "False"),)),
+            NodeFix(Applicability.UNSAFE, "Leave it out", (remove_argument(site.node, option.node),)),
         )
 
 

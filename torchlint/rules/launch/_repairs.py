@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchlint.findings import Applicability
 from torchlint.rules._patterns import consumers
-from torchlint.rules._repairs import Rewrite, Unfit, below, code, comments, remove_argument, repair, spell, tight
+from torchlint.rules._repairs import Rewrite, Unfit, below, code, comments, remove_argument, repair, spell
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.launch._bodies import names_read, names_written
 from torchlint.semantics import sites
@@ -121,8 +121,10 @@ def _start_before(model: Model, loop: cst.CSTNode, name: str) -> cst.Assign:
         for node in below(line):
             if isinstance(node, cst.Assign) and len(node.targets) == 1 and dotted(node.targets[0].target) == name:
                 found = node if model.parent(node) is line else None
-            elif isinstance(node, cst.Name) and node.value == name and (
-                found is None or node is not found.targets[0].target
+            elif (
+                isinstance(node, cst.Name)
+                and node.value == name
+                and (found is None or node is not found.targets[0].target)
             ):
                 around = model.parent(node)
                 if not isinstance(around, cst.AssignTarget):
@@ -201,7 +203,7 @@ def foreach(model: Model, site: sites.Loop) -> NodeFix:
         raise Unfit
     lists = dict(_lists(model, loop))
     updates = [update for line in loop.body.body for update in _updates(line)]
-    written = {name: False for name in lists}
+    written = dict.fromkeys(lists, False)
     lines = []
     for update in updates:
         arguments = []
@@ -251,7 +253,7 @@ def _lists(model: Model, loop: cst.For) -> Iterator[tuple[str, cst.BaseExpressio
         targets = [element.value for element in loop.target.elements]
     if len(sources) != len(targets):
         raise Unfit
-    for target, source in zip(targets, sources):
+    for target, source in zip(targets, sources, strict=True):
         made = model.call(source)
         if not isinstance(target, cst.Name) or made is None or made.method not in ("parameters", "buffers"):
             raise Unfit

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.rules._conditions import unconditional
+from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
@@ -20,6 +21,7 @@ class AnomalyLeftOn(Rule):
     name = "anomaly-left-on"
     bottleneck = "measurement"
     summary = "Anomaly detection is on whatever the options say"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (_SETTER, "torch.autograd.anomaly_mode.set_detect_anomaly", "torch.autograd.detect_anomaly",
              "torch.autograd.anomaly_mode.detect_anomaly")  # fmt: skip
     words = ("detect_anomaly",)
@@ -39,4 +41,5 @@ class AnomalyLeftOn(Rule):
                 "Turn it on only where a debugging option asks for it",
                 Confidence.SURE,
                 Impact.HIGH,
+                fix=statement_fix("Remove the call", site),
             )

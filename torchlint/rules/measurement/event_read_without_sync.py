@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.measurement import _repairs
 from torchlint.rules.measurement._intervals import functions_with, happenings
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
@@ -20,6 +21,7 @@ class EventReadWithoutSync(Rule):
     name = "event-read-without-sync"
     bottleneck = "measurement"
     summary = "`elapsed_time` is read before the events were waited for"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (".elapsed_time",)
     words = ("elapsed_time",)
 
@@ -46,5 +48,6 @@ class EventReadWithoutSync(Rule):
                         "Call `synchronize()` on the end event, or `torch.cuda.synchronize()`, before reading",
                         confidence,
                         Impact.MEDIUM,
+                        fix=_repairs.event_waited(site),
                     )
                     return

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._conditions import unconditional
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules._repairs import statement_fix
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
@@ -23,6 +24,7 @@ class LaunchBlockingLeftOn(Rule):
     name = "launch-blocking-left-on"
     bottleneck = "measurement"
     summary = "The program makes the host wait for every kernel"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (".setdefault", ".update", "os.putenv")
     words = (_VARIABLE,)
 
@@ -31,7 +33,10 @@ class LaunchBlockingLeftOn(Rule):
             return
         key = site.indices[0][1] if site.indices else None
         if key is not None and key.const == _VARIABLE:
-            yield from self._report(site.node, site.written, site.context, model)
+            fix = None
+            if isinstance(site.statement, cst.Assign) and len(site.statement.targets) == 1:
+                fix = NodeFix(Applicability.UNSAFE, "Remove it", (NodeEdit(site.statement, "", "delete"),))
+            yield from self._report(site.node, site.written, site.context, model, fix)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         if site.callee not in ("os.environ.setdefault", "os.environ.update", "os.putenv"):
@@ -46,9 +51,11 @@ class LaunchBlockingLeftOn(Rule):
             return
         name, value = site.argument(0), site.argument(1)
         if name is not None and value is not None and name.value.const == _VARIABLE:
-            yield from self._report(site.node, value.value, site.context, model)
+            yield from self._report(site.node, value.value, site.context, model, statement_fix("Remove it", site))
 
-    def _report(self, node: cst.CSTNode, value: Value, context: Context, model: Model) -> Iterator[Report]:
+    def _report(
+        self, node: cst.CSTNode, value: Value, context: Context, model: Model, fix: NodeFix | None = None
+    ) -> Iterator[Report]:
         if value.kind is not Kind.STRING or not isinstance(value.const, str) or value.const in ("", "0"):
             return
         if unconditional(context, model):
@@ -58,4 +65,5 @@ class LaunchBlockingLeftOn(Rule):
                 "Set it in the shell when looking for an error, or behind a debugging option",
                 Confidence.SURE,
                 Impact.HIGH,
+                fix=fix,
             )

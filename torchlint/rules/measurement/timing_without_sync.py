@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.measurement import _repairs
 from torchlint.rules.measurement._intervals import functions_with, unwaited
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
@@ -21,6 +22,7 @@ class TimingWithoutSync(Rule):
     name = "timing-without-sync"
     bottleneck = "measurement"
     summary = "A clock is read before the device has done the work that is measured"
+    fix_availability = FixAvailability.SOMETIMES
     words = ("time", "timer", "perf_counter", "monotonic")
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
@@ -46,6 +48,7 @@ class TimingWithoutSync(Rule):
             confidence,
             Impact.MEDIUM,
             (("the interval begins here", start),),
+            _repairs.waited(model, site.left.origin),
         )
 
     def _interval(self, start: cst.CSTNode, end: cst.CSTNode, site: sites.Binary, model: Model) -> Confidence | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
@@ -30,9 +31,6 @@ class EmptyCacheInHotPath(Rule):
         hot = model.hot(site.context)
         if hot is None or hotness.in_test(site.context):
             return
-        fix = None
-        if site.statement is not None and getattr(site.statement, "value", None) is site.node:
-            fix = NodeFix(Applicability.DISPLAY, "Remove the call", (NodeEdit(site.statement, "", "delete"),))
         yield Report(
             site.node,
             f"`empty_cache()` runs {often(hot)}: it waits for the device and gives back blocks that the next step must "
@@ -41,5 +39,5 @@ class EmptyCacheInHotPath(Rule):
             Confidence.SURE,
             Impact.MEDIUM,
             because(hot),
-            fix,
+            statement_fix("Remove the call", site),
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.findings import Impact
+from torchlint.findings import Applicability, Impact
+from torchlint.rules._repairs import add_argument, repair
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _loaders as loaders
+from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
 
@@ -16,6 +18,7 @@ class LoaderWithoutWorkers(Rule):
     name = "loader-without-workers"
     bottleneck = "pipeline"
     summary = "A DataLoader whose dataset does work for each sample has no workers"
+    fix_availability = FixAvailability.SOMETIMES
     words = loaders.WORDS
 
     def on_module(self, model: Model) -> Iterator[Report]:
@@ -33,4 +36,15 @@ class LoaderWithoutWorkers(Rule):
                 "set `num_workers`, first to the number of cores for each device, and measure",
                 confidence,
                 Impact.HIGH,
+                fix=_with_workers(site),
             )
+
+
+@repair
+def _with_workers(site: sites.Call) -> NodeFix:
+    """How it would be written; the number is for a person to choose."""
+    message = "Set `num_workers`"
+    named = site.argument(5, "num_workers")
+    if named is not None:
+        return NodeFix(Applicability.DISPLAY, message, (NodeEdit(named.node, "4"),))
+    return NodeFix(Applicability.DISPLAY, message, (add_argument(site.node, "num_workers=4"),))

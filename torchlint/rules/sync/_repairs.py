@@ -8,7 +8,19 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
-from torchlint.rules._repairs import Rewrite, Unfit, add_argument, below, code, comments, is_pure, remove_argument, repair, spell, tight
+from torchlint.rules._repairs import (
+    Rewrite,
+    Unfit,
+    add_argument,
+    below,
+    code,
+    comments,
+    is_pure,
+    remove_argument,
+    repair,
+    spell,
+    tight,
+)
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -96,7 +108,11 @@ def _life(model: Model, loop: cst.For, added: cst.AugAssign, name: str) -> tuple
                 if isinstance(around, (cst.AssignTarget, cst.AugAssign, cst.Del, cst.NamedExpr)):
                     raise Unfit
                 readings.append(use)
-            elif not isinstance(statement, cst.Assign) or len(statement.targets) > 1 or model.parent(statement) is not line:
+            elif (
+                not isinstance(statement, cst.Assign)
+                or len(statement.targets) > 1
+                or model.parent(statement) is not line
+            ):
                 raise Unfit
             else:
                 start = statement
@@ -269,9 +285,9 @@ def chosen_on_device(model: Model, site: sites.Truth) -> NodeFix:
 
 def _only_assignment(body: cst.BaseSuite) -> tuple[cst.Name, cst.BaseExpression]:
     """The name and the value of the one statement in a block."""
-    lines = body.body
-    small = lines[0].body[0] if len(lines) == 1 and isinstance(lines[0], cst.SimpleStatementLine) else None
-    if not isinstance(small, cst.Assign) or len(small.targets) != 1 or len(lines[0].body) != 1:  # type: ignore[arg-type]
+    line = body.body[0] if len(body.body) == 1 else None
+    small = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+    if not isinstance(small, cst.Assign) or len(small.targets) != 1:
         raise Unfit
     target = small.targets[0].target
     if not isinstance(target, cst.Name):

@@ -9,7 +9,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.rules._patterns import Operation, alike, consumers, is_number, made_by, operation, same
-from torchlint.rules._repairs import Rewrite, Unfit, code, repair, spell, tight
+from torchlint.rules._repairs import Rewrite, Unfit, code, repair, spell
 from torchlint.rules.base import NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -91,7 +91,13 @@ def _unshifted(model: Model, scores: cst.BaseExpression, dim: cst.BaseExpression
     """What the exponential is taken of, before its maximum was subtracted."""
     origins = made_by(model, scores)
     made = operation(model, origins[0]) if len(origins) == 1 else None
-    if made is None or made.name != "sub" or len(made.operands) < 2 or made.in_place or isinstance(made.node, cst.AugAssign):
+    if (
+        made is None
+        or made.name != "sub"
+        or len(made.operands) < 2
+        or made.in_place
+        or isinstance(made.node, cst.AugAssign)
+    ):
         return scores
     peak = made.operands[1]
     for _ in range(3):
@@ -193,9 +199,7 @@ def _leaves(model: Model, node: cst.BaseExpression, depth: int = 0) -> Iterator[
                 yield from _leaves(model, operand, depth + 1)
 
 
-def _agrees(
-    model: Model, node: cst.BaseExpression, x: cst.BaseExpression, function: Callable[[float], float]
-) -> bool:
+def _agrees(model: Model, node: cst.BaseExpression, x: cst.BaseExpression, function: Callable[[float], float]) -> bool:
     """Whether an expression gives what the function gives for `x`."""
     try:
         return all(
@@ -596,7 +600,9 @@ def _is_width(model: Model, width: cst.BaseExpression, tensor: cst.BaseExpressio
     node = origins[0] if len(origins) == 1 else width
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "size":
         arguments = node.args
-        return len(arguments) == 1 and model.value(arguments[0].value).const == -1 and _is(model, node.func.value, tensor)
+        return (
+            len(arguments) == 1 and model.value(arguments[0].value).const == -1 and _is(model, node.func.value, tensor)
+        )
     if isinstance(node, cst.Subscript) and isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape":
         last = [model.value(part.slice.value).const for part in node.slice if isinstance(part.slice, cst.Index)]
         return last == [-1] and _is(model, node.value.value, tensor)

@@ -36,7 +36,12 @@ class NaiveNorm(Rule):
             return
         made = operation(model, site.node)
         found = _norm(model, made) if made is not None else None
-        if made is None or found is None or not eager(model, site.context) or has_fused_branch(model, site.context, _FUSED):
+        if (
+            made is None
+            or found is None
+            or not eager(model, site.context)
+            or has_fused_branch(model, site.context, _FUSED)
+        ):
             return
         function, scaled, confidence = found
         fixes = (_repairs.norm(model, site.node, function, value, root) for value, root in _scaled(model, made))
