@@ -95,6 +95,7 @@ class FunctionInfo:
     decorators: list[tuple[cst.BaseExpression, Value]] = field(default_factory=list)
     role: Role = Role.PLAIN
     method: str = ""  # "", "instance", "class", "static", "property"
+    is_abstract: bool = False  # its body only says that a subclass does the work
     is_context_manager: bool = False  # decorated with contextlib.contextmanager
     hook: str = ""  # with the role HOOK: "forward" where it is given outputs with their graph, else "backward"
     body: Context | None = None
@@ -165,6 +166,7 @@ class ClassInfo:
     duck: dict[str, set[str]] = field(default_factory=dict)  # attribute to what is used on it
     roots: set[str] = field(default_factory=set)  # attributes on which backward is called
     instances: list[cst.CSTNode] = field(default_factory=list)  # the calls that construct it
+    subclasses: list[ClassInfo] = field(default_factory=list)  # the direct ones that are read
     compiled: bool = False
     fullgraph: bool = False
 
@@ -173,11 +175,11 @@ class ClassInfo:
         self.stores.setdefault(name, {})[node] = value
 
     def parents(self) -> list[ClassInfo]:
-        """Base classes in this file."""
+        """Base classes that are read."""
         return [base.cls for base in self.bases if base.cls is not None]
 
     def find_method(self, name: str, _depth: int = 0) -> FunctionInfo | None:
-        """The method of that name, here or in a base class of this file."""
+        """The method of that name, here or in a base class."""
         method = self.methods.get(name)
         if method is None and _depth < 8:
             for parent in self.parents():
@@ -185,6 +187,31 @@ class ClassInfo:
                 if method is not None:
                     break
         return method
+
+    def overrides(self, name: str) -> list[FunctionInfo]:
+        """The methods of that name in the classes below: what runs in its place where an instance is one of those."""
+        found: list[FunctionInfo] = []
+        todo, seen = list(self.subclasses), {self}
+        while todo:
+            cls = todo.pop()
+            if cls not in seen:
+                seen.add(cls)
+                todo += cls.subclasses
+                if name in cls.methods:
+                    found.append(cls.methods[name])
+        return found
+
+    def common_base(self, other: ClassInfo) -> ClassInfo | None:
+        """The nearest class that both are, or descend from."""
+        theirs = other.lineage()
+        return next((cls for cls in self.lineage() if cls in theirs), None)
+
+    def lineage(self) -> list[ClassInfo]:
+        """The class and those it descends from, nearest first."""
+        found = [self]
+        for cls in found:  # grows meanwhile
+            found += [parent for parent in cls.parents() if parent not in found]
+        return found
 
     def find_attribute(self, name: str, _depth: int = 0) -> Value | None:
         """What `self.name` holds, as far as any method of the class or its bases tells."""

@@ -30,6 +30,8 @@ class Model:
         self.project = project
         # The model of the file that a function, a call or a loop stands in: what makes a line hot may be elsewhere.
         self.home: dict[cst.CSTNode, Model] = {} if project is None else project.home
+        # The methods of a name in all that is read together: what a call on something unknown may be.
+        self.methods: dict[str, list[FunctionInfo]] = {} if project is None else project.methods
         self.root = FunctionInfo(module, "<module>", "<module>", None, None, None)
         self.values: dict[cst.CSTNode, Value] = {}
         # Where a value that a node made, on one way at least, is read again by its name.

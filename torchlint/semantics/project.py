@@ -19,6 +19,7 @@ class Project:
 
     def __init__(self) -> None:
         self.home: dict[cst.CSTNode, Model] = {}
+        self.methods: dict[str, list[FunctionInfo]] = {}
         self._readers: dict[str, Interpreter] = {}
         self._names: dict[int, str] = {}  # of a model
         self._tops: set[str] = set()

@@ -251,6 +251,11 @@ def join(a: Value, b: Value) -> Value:
     if a.kind is Kind.NONE:
         return a
     same_fn = a.fn is b.fn
+    cls, origins = a.cls, _origins(a, b)
+    if a.cls is not b.cls:
+        cls = a.cls.common_base(b.cls) if a.cls is not None and b.cls is not None else None
+        if cls is not None:
+            origins = ()  # an instance of some class below it, not what one of its constructions made
     elem = a.elem if a.elem is b.elem else join_optional(a.elem, b.elem)
     items = a.items
     if items is not b.items:
@@ -276,10 +281,10 @@ def join(a: Value, b: Value) -> Value:
         items=items,
         const=const,
         qual=_one(a.qual, b.qual),
-        cls=a.cls if a.cls is b.cls else None,
+        cls=cls,
         fn=a.fn if same_fn else None,
         bound=a.bound if same_fn else None,
-        origins=_origins(a, b),
+        origins=origins,
         deps=a.deps | b.deps,
         ident=_one(a.ident, b.ident),
         gates=_one(a.gates, b.gates),

@@ -51,6 +51,8 @@ class DefinitionReader(BindingReader):
             self.declare_parameters(info, node.params)
             if cls is not None:
                 cls.methods[name] = info
+                self.model.methods.setdefault(name, []).append(info)
+                info.is_abstract = _is_abstract(node.body)
         info.context = self.context
         info.decorators = decorators
         for parameter in info.parameters:
@@ -121,6 +123,9 @@ class DefinitionReader(BindingReader):
             self.model.classes[node] = info
         info.bases = bases
         info.base_names = self.ancestors(bases)
+        for parent in info.parents():
+            if info not in parent.subclasses:
+                parent.subclasses.append(info)
         value = Value(Kind.CLASS, cls=info, qual=info.qualname)
         self.bind(name, value)
         frame = Frame(outer.info, outer, info)
@@ -228,3 +233,11 @@ class DefinitionReader(BindingReader):
         for value in parameter.passed.values():
             result = value if result is None else join(result, value)
         return result
+
+
+def _is_abstract(body: cst.BaseSuite) -> bool:
+    """Whether a body does nothing but fail, after a docstring perhaps."""
+    last = body.body[-1] if len(body.body) <= 2 and body.body else None
+    while isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, cst.Raise)

@@ -185,11 +185,14 @@ class ModuleReader(TensorReader):
         return Value(Kind.UNKNOWN, device=device, graph=MAYBE, origins=(site.node,), deps=function.deps)
 
     def unique_method(self, site: sites.Call) -> FunctionInfo | None:
-        """The one method of that name in the file, for a receiver of unknown kind."""
+        """The one method of that name in the file, or else in all that is read, for a receiver of unknown kind."""
         receiver, method = site.receiver, site.method
         if receiver is None or method is None or receiver.kind is not Kind.UNKNOWN or receiver.qual:
             return None
-        owners = [cls for cls in self.model.classes.values() if method in cls.methods]
+        everywhere = {info.cls for info in self.model.methods.get(method, ()) if info.cls is not None}
+        here = {cls for cls in everywhere if cls.node in self.model.classes}
+        # A method and those that override it are one.
+        owners = [cls for cls in here or everywhere if not any(parent.find_method(method) for parent in cls.parents())]
         if len(owners) != 1 or method.startswith("__"):
             return None
         info = owners[0].methods[method]

@@ -19,7 +19,10 @@ from torchlint.semantics.values import (
     UNKNOWN,
     Kind,
     Value,
+    join,
 )
+
+_MOST_OVERRIDES = 16  # of more, one call tells nothing of any
 
 
 class OwnCallReader(ExpressionReader):
@@ -32,10 +35,23 @@ class OwnCallReader(ExpressionReader):
         self.called(info, site.node, "created" if info.is_context_manager else "")
         if info.is_context_manager:
             return Value(Kind.OBJECT, qual="context manager", fn=info)
-        returns = info.returns
-        if returns is None:
-            return UNKNOWN
-        return self.instantiate(info, returns, values)
+        result = None if info.returns is None else self.instantiate(info, info.returns, values)
+        for override in self.overrides_of(info, bound):
+            values = self.bind_arguments(override, bound, site)
+            self.called(override, site.node)
+            if override.returns is not None:
+                other = self.instantiate(override, override.returns, values)
+                result = other if result is None or info.is_abstract else join(result, other)
+        return UNKNOWN if result is None else result
+
+    def overrides_of(self, info: FunctionInfo, bound: Value | None) -> list[FunctionInfo]:
+        """The methods of subclasses that may run in place of a method, where only a base of the instance is known."""
+        if info.method != "instance" or bound is None or bound.cls is None or bound.kind is Kind.CLASS:
+            return []
+        if bound.origins or bound.qual == "super":
+            return []  # made here: of this very class
+        overrides = [override for override in bound.cls.overrides(info.name) if override is not info]
+        return overrides if len(overrides) <= _MOST_OVERRIDES else []
 
     def bind_arguments(self, info: FunctionInfo, bound: Value | None, site: sites.Call) -> dict[int, Value]:
         """Match arguments to parameters; what is passed joins what is known of the parameter."""
