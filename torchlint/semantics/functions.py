@@ -6,11 +6,11 @@ import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import libcst as cst
+
 from torchlint.semantics.values import Value, join
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from torchlint.semantics.contexts import Context
 
 
@@ -121,6 +121,12 @@ class FunctionInfo:
     sums: dict[str, set[str]] = field(default_factory=dict)  # a name to those of them that are terms, not mere factors
     returned: set[str] = field(default_factory=set)  # names in its return expressions
     answers: dict[object, Any] = field(default_factory=dict)  # to questions about it that were asked once
+
+    @property
+    def body_nodes(self) -> list[cst.CSTNode]:
+        """What its body is made of: one suite or expression, or the statements of the module."""
+        body = self.node.body
+        return [body] if isinstance(body, cst.CSTNode) else list(body)
 
     def note_flow(self, name: str, factors: set[str], terms: set[str]) -> None:
         """Remember what a name is a sum or product of."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from torchlint.rules._growth import grows, names_in, varies
 from torchlint.rules._wording import because as because_hot
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
-from torchlint.rules.compile._growth import grows, names_in, varies
 from torchlint.rules.compile._regions import because, region
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
@@ -205,7 +205,7 @@ def _counts(cls: ClassInfo, attribute: str) -> bool:
 
 def _reads(function: FunctionInfo, name: str) -> bool:
     return any(
-        isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name for node in within([function.node.body])
+        isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name for node in within(function.body_nodes)
     )
 
 
@@ -219,7 +219,7 @@ def _binds(function: FunctionInfo, name: str, model: Model) -> bool:
 def _declares_global(function: FunctionInfo, name: str) -> bool:
     return any(
         isinstance(node, cst.Global) and any(item.name.value == name for item in node.names)
-        for node in within([function.node.body])
+        for node in within(function.body_nodes)
     )
 
 
@@ -279,5 +279,5 @@ def _unrolls(argument: sites.Argument, site: sites.Call) -> bool:
         and isinstance(node.iter, cst.Call)
         and dotted(node.iter.func) == "range"
         and name in names_in(node.iter)
-        for node in within([site.target.node.body])
+        for node in within(site.target.body_nodes)
     )

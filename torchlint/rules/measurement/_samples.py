@@ -1,4 +1,4 @@
-"""Benchmarks: what an interval times again and again, and what ran before it."""
+"""Benchmarks: what an interval times again and again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rules._calls import argument_for
+from torchlint.rules._warmth import KEEPS, names_used, own_calls
 from torchlint.rules.measurement._intervals import happenings
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
@@ -17,14 +17,10 @@ from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
 from torchlint.semantics.values import DEVICE, Kind
 
-_DEEPEST: Final = 3  # how many calls deep or up a warm-up is looked for
-# Calls that take a function and do not run it.
-_KEEPS: Final = frozenset(
-    """isinstance len type id getattr hasattr callable print repr str torch.compile torch.jit.script
-    functools.partial""".split()
-)
+# Figures that the first sample does not move, and figures that say how far samples lie apart.
+ROBUST: Final = frozenset("median min quantile quantiles percentile sorted nanmedian trim_mean sort".split())
+SPREAD: Final = ROBUST - {"min"} | frozenset("std stdev pstdev var variance iqr histogram histc max".split())
 _MOVES: Final = frozenset("to cuda half float bfloat16 clone size keys values items".split())
-_SET_UP: Final = ("__init__", "__post_init__", "setup", "__enter__")
 _BOOKKEEPING: Final = frozenset("append extend add print range len min max sum round write info debug".split())
 
 
@@ -57,11 +53,6 @@ class Repeated:
     node: cst.BaseExpression  # the function or module that is called, or the operation
     name: str | None  # of the function or module, as written
     loop: Context | None
-
-
-def own_calls(function: FunctionInfo, model: Model) -> list[sites.Call]:
-    """The calls in the body of a function, in the order of evaluation."""
-    return [call for call in model.sites.calls if model.function_of(call.context) is function]
 
 
 def clock_interval(site: sites.Binary, function: FunctionInfo, model: Model) -> Interval | None:
@@ -149,7 +140,7 @@ def _operations(interval: Interval) -> Iterator[tuple[cst.BaseExpression, Contex
 
 def _works(call: sites.Call, interval: Interval) -> bool:
     """Whether a call may be the work that is timed, not what keeps the books of it."""
-    if call.callee in _KEEPS or call.callee == "torch.cuda.synchronize" or (call.method or call.callee) in _BOOKKEEPING:
+    if call.callee in KEEPS or call.callee == "torch.cuda.synchronize" or (call.method or call.callee) in _BOOKKEEPING:
         return False
     effects = [effect for effect in interval.function.effects if effect.node is call.node]
     if any(effect.kind in (EffectKind.WAIT, EffectKind.CLOCK, EffectKind.RECORD) for effect in effects):
@@ -215,86 +206,6 @@ def runs_on_device(interval: Interval, model: Model) -> bool:
     )
 
 
-def was_warm(interval: Interval, name: str, model: Model) -> bool:
-    """Whether what is timed has run before the interval, or may have: here, in a set-up, or in every caller."""
-    return _warm(interval.function, interval.calls[: interval.first], name, model, _DEEPEST)
-
-
-def _warm(function: FunctionInfo, before: list[sites.Call], name: str, model: Model, depth: int) -> bool:
-    if any(_runs(call, name, model, _DEEPEST) for call in before) or _speaks_of_warming(function):
-        return True
-    head = name.split(".", 1)[0]
-    if head == "self" and function.cls is not None:
-        set_up = [method for method in function.cls.methods.values() if method.name in _SET_UP]
-        if any(_runs(call, name, model, 1) for method in set_up for call in own_calls(method, model)):
-            return True
-    passed = any(parameter.name == head for parameter in function.parameters)
-    if function is not model.root and not passed and head != "self":
-        return any(_runs(call, name, model, 1) for call in own_calls(model.root, model))
-    # A call whose result nobody takes is a warm-up itself, not a measurement.
-    measuring = [caller for caller in function.callers if not _is_discarded(caller.node, model)]
-    return bool(measuring and depth) and all(
-        _warm_at(caller.node, caller.context, function, name, model, depth - 1) for caller in measuring
-    )
-
-
-def _is_discarded(node: cst.CSTNode, model: Model) -> bool:
-    site = model.call(node)
-    return site is not None and isinstance(site.statement, cst.Expr) and site.statement.value is node
-
-
-def _warm_at(node: cst.CSTNode, context: Context, callee: FunctionInfo, name: str, model: Model, depth: int) -> bool:
-    """Whether the work is warm where a caller calls the function that times it."""
-    owner = model.function_of(context)
-    calls = own_calls(owner, model)
-    index = next((i for i, call in enumerate(calls) if call.node is node), None)
-    if index is None:
-        return True
-    site = calls[index]
-    if any(call.target is callee and _is_discarded(call.node, model) for call in calls[:index]):
-        return True
-    head, _, rest = name.partition(".")
-    if head == "self":
-        base = dotted(site.receiver_node) if site.receiver_node is not None else None
-    else:
-        given = argument_for(site, callee, head)
-        base = dotted(given) if given is not None else None
-    if base is None:
-        return False
-    return _warm(owner, calls[:index], f"{base}.{rest}".rstrip("."), model, depth)
-
-
-def _runs(call: sites.Call, name: str, model: Model, depth: int) -> bool:
-    """Whether a call runs the function or module of that name, or may."""
-    written = dotted(call.node.func)
-    if written == name or written == f"{name}.forward":
-        return True
-    if call.target is not None and depth:
-        for inner in _handed_on(call, name):
-            if any(_runs(other, inner, model, depth - 1) for other in own_calls(call.target, model)):
-                return True
-        return False
-    if call.callee in _KEEPS or (call.callee or "").startswith(("torch.nn.", "torch.cuda.")):
-        return False
-    return any(dotted(argument.node) == name for argument in call.arguments)
-
-
-def _handed_on(call: sites.Call, name: str) -> Iterator[str]:
-    """What the function of this file that is called knows the name by: a parameter, or an attribute of itself."""
-    assert call.target is not None
-    head, _, rest = name.partition(".")
-    if call.receiver_node is not None and dotted(call.receiver_node) == head and rest:
-        yield f"self.{rest}"
-    for parameter in call.target.parameters:
-        given = argument_for(call, call.target, parameter.name)
-        if given is not None and dotted(given) == name:
-            yield parameter.name
-    if call.target.parent is not None:
-        yield name  # a closure sees it by the same name
-
-
-def _speaks_of_warming(function: FunctionInfo) -> bool:
-    """Whether the function itself names a warm-up, by a helper or a context that is not in the file."""
-    body = function.node.body
-    roots = list(body) if isinstance(body, (list, tuple)) else [body]
-    return any(isinstance(node, cst.Name) and "warm" in node.value.lower() for node in within(roots))
+def mentions(function: FunctionInfo, names: frozenset[str]) -> bool:
+    """Whether the function itself uses one of the names."""
+    return any(name in names for name in names_used(function))

@@ -6,25 +6,25 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.rules._warmth import was_warm
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
 from torchlint.rules.measurement._samples import (
+    ROBUST,
     Interval,
     Repeated,
     clock_interval,
     event_interval,
+    mentions,
     repeated,
     runs_on_device,
     sampled_by_callers,
-    was_warm,
 )
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
-
-_ROBUST = frozenset("median min quantile quantiles percentile sorted nanmedian trim_mean sort".split())
 
 
 class TimingWithoutWarmup(Rule):
@@ -52,7 +52,10 @@ class TimingWithoutWarmup(Rule):
 
     def _judge(self, node: cst.CSTNode, context: Context, interval: Interval, model: Model) -> Iterator[Report]:
         work = repeated(interval, model)
-        if work is None or (work.name is not None and was_warm(interval, work.name, model)):
+        if work is None:
+            return
+        before = interval.calls[: interval.first]
+        if work.name is not None and was_warm(interval.function, before, work.name, model):
             return
         if _is_start_up(work, interval.function, model):
             return
@@ -63,13 +66,13 @@ class TimingWithoutWarmup(Rule):
         elif interval.begin.inside(work.loop):
             if _drops_samples(context, work.loop, interval.function, model):
                 return
-            if _is_robust(interval.function):
+            if mentions(interval.function, ROBUST):
                 confidence = Confidence.POSSIBLE
         timed = quote(work.node)
         yield Report(
             node,
-            f"{quote(node)} holds the first run of {timed}: what the device, its libraries and the allocator set up then "
-            "is in the figure",
+            f"{quote(node)} holds the first run of {timed}: what the device, its libraries and the allocator set up "
+            "then is in the figure",
             f"Run {timed} a few times before the clock starts, or use `torch.utils.benchmark.Timer`",
             confidence,
             Impact.MEDIUM,
@@ -107,10 +110,3 @@ def _drops_samples(context: Context, loop: Context, function: FunctionInfo, mode
         for subscript in model.sites.subscripts
         if model.function_of(subscript.context) is function
     )
-
-
-def _is_robust(function: FunctionInfo) -> bool:
-    """Whether the function reports a median, a minimum or quantiles, which the first sample does not move."""
-    body = function.node.body
-    roots = list(body) if isinstance(body, (list, tuple)) else [body]
-    return any(isinstance(node, cst.Name) and node.value in _ROBUST for node in within(roots))

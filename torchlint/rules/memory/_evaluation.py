@@ -34,7 +34,7 @@ class Modes:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._order = {call.node: index for index, call in enumerate(model.sites.calls)}
+        self._order: dict[cst.CSTNode, int] = {call.node: at for at, call in enumerate(model.sites.calls)}
         self._switches: dict[FunctionInfo, list[tuple[str, bool | None, sites.Call]]] = {}
         self._frozen: set[str] = set()
         self._frozen_classes: set[ClassInfo] = set()

@@ -106,7 +106,7 @@ def _rounds(function: FunctionInfo, model: Model) -> Iterator[tuple[cst.CSTNode,
         return
     owners = [model.function_of(caller.context) for caller in function.callers]
     if not any(hotness.does(owner, _CLEARING) and _clears_itself(owner) for owner in owners):
-        yield function.node.body, cst.Return
+        yield function.body_nodes[0], cst.Return
 
 
 def _clears_itself(function: FunctionInfo) -> bool:
