@@ -58,6 +58,15 @@ class Call:
                 index += 1
         return None
 
+    def argument_for(self, target: FunctionInfo, name: str) -> Argument | None:
+        """The argument for a parameter of the function that runs. None where none is passed, as far as that is seen."""
+        by_name = self.argument(None, name)
+        parameters = [parameter.name for parameter in target.parameters if not parameter.star]
+        if by_name is not None or name not in parameters:
+            return by_name
+        index = parameters.index(name) - (target.method in ("instance", "class"))
+        return self.argument(index) if index >= 0 else None
+
     @property
     def opaque_arguments(self) -> bool:
         """Whether arguments arrive through `*args` or `**kwargs`: what is absent may be in there."""

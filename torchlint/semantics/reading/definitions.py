@@ -216,7 +216,12 @@ class DefinitionReader(BindingReader):
         elif value is None or value.kind is Kind.UNKNOWN:
             value = self.refine(value or UNKNOWN, info.duck.get(parameter.name))
             if value.kind is Kind.UNKNOWN and info.role in (Role.FORWARD, Role.AUTOGRAD):
-                value = Value(Kind.TENSOR, Confidence.POSSIBLE, device=ANYWHERE, graph=MAYBE)
+                value = value.but(
+                    kind=Kind.TENSOR,
+                    conf=Confidence.POSSIBLE,
+                    device=value.device or ANYWHERE,
+                    graph=value.graph or MAYBE,
+                )
             elif value.kind is Kind.TENSOR and info.role in (Role.FORWARD, Role.AUTOGRAD):
                 value = value.but(conf=max(value.conf, Confidence.LIKELY))
             elif (

@@ -35,14 +35,23 @@ class OwnCallReader(ExpressionReader):
         self.called(info, site.node, "created" if info.is_context_manager else "")
         if info.is_context_manager:
             return Value(Kind.OBJECT, qual="context manager", fn=info)
+        self.note_roots_of(info, site)
         result = None if info.returns is None else self.instantiate(info, info.returns, values)
         for override in self.overrides_of(info, bound):
             values = self.bind_arguments(override, bound, site)
             self.called(override, site.node)
+            self.note_roots_of(override, site)
             if override.returns is not None:
                 other = self.instantiate(override, override.returns, values)
                 result = other if result is None or info.is_abstract else join(result, other)
         return UNKNOWN if result is None else result
+
+    def note_roots_of(self, info: FunctionInfo, site: sites.Call) -> None:
+        """What is passed for a parameter on which a function runs backward is a root here as well."""
+        for parameter in info.parameters if info.terms else ():
+            if info.has_graph(parameter.name):
+                given = site.argument_for(info, parameter.name)
+                self.note_root(given.node if given is not None else None)
 
     def overrides_of(self, info: FunctionInfo, bound: Value | None) -> list[FunctionInfo]:
         """The methods of subclasses that may run in place of a method, where only a base of the instance is known."""
