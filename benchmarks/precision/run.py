@@ -12,22 +12,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from torchlint.engine.run import check
-from torchlint.engine.settings import Settings
-from torchlint.findings import Confidence
-from torchlint.rules.registry import all_rules
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-
-class Package(NamedTuple):
-    """A package of one version, unpacked in a folder."""
-
-    name: str
-    version: str
-    folder: Path
+from benchmarks.packages import Package, findings
 
 
 def package(text: str) -> Package:
@@ -39,39 +28,13 @@ def package(text: str) -> Package:
     return Package(name, version, Path(folder))
 
 
-def findings(read: Package, least: Confidence = Confidence.POSSIBLE) -> Iterator[dict[str, Any]]:
-    """The findings in a package, by file and place. What goes wrong is said on stderr."""
-    settings = Settings(
-        root=read.folder,
-        rules=frozenset(rule.code for rule in all_rules()) | {"TL003"},
-        min_confidence=least,
-        exclude=(),
-        respect_gitignore=False,
-        jobs=1,
-    )
-    result = check([read.folder], settings)
-    for error in result.errors:
-        print(error, file=sys.stderr)
-    for finding in result.findings:
-        yield {
-            "package": read.name,
-            "version": read.version,
-            "file": Path(finding.filename).absolute().relative_to(read.folder.absolute()).as_posix(),
-            "line": finding.start.row,
-            "code": finding.code,
-            "confidence": str(finding.confidence),
-            "impact": str(finding.impact),
-            "fingerprint": finding.fingerprint,
-            "message": finding.message,
-        }
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="+", type=package, metavar="NAME==VERSION=FOLDER")
     for read in parser.parse_args().packages:
-        for finding in findings(read):
-            print(json.dumps(finding, ensure_ascii=False), flush=True)
+        for found in findings(read.folder):
+            row = {"package": read.name, "version": read.version, **found._asdict()}
+            print(json.dumps(row, ensure_ascii=False), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,105 @@
+"""What reading the findings in real packages gave, rule by rule.
+
+    python benchmarks/precision/report.py                 of all that was read
+    python benchmarks/precision/report.py --now FILE...   of what is still reported, by files that run.py wrote
+
+`data/*.jsonl` holds one verdict a line: package, version, file, line, code, verdict, reason and reader. Precision is
+the share of true ones among the true and the false; debatable ones are counted apart. A rule with fewer than 15
+findings read is unproven. The figures are of the first reader; where a second one read the same finding, the two are
+compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+DATA = Path(__file__).parent / "data"
+ENOUGH = 15  # findings read, below which a rule is unproven
+
+
+class Verdict(NamedTuple):
+    """What one reader made of one finding."""
+
+    package: str
+    version: str
+    file: str
+    line: int
+    code: str
+    verdict: str  # "true", "false" or "debatable"
+    reason: str
+    reader: str
+
+    @property
+    def place(self) -> tuple[str, str, int, str]:
+        """The finding that it is about."""
+        return self.package, self.file, self.line, self.code
+
+
+def verdicts(folder: Path = DATA) -> list[Verdict]:
+    """All verdicts, by package."""
+    return [
+        Verdict(**json.loads(line))
+        for file in sorted(folder.glob("*.jsonl"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def reported(files: Iterable[Path]) -> set[tuple[str, str, int, str]]:
+    """The places of the findings that are shown by default, of files that run.py wrote."""
+    rows = (json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines())
+    return {(row["package"], row["file"], row["line"], row["code"]) for row in rows if row["confidence"] != "possible"}
+
+
+def table(read: Iterable[Verdict]) -> list[str]:
+    """A line for each rule, and one for all of them."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for verdict in read:
+        counts[verdict.code][verdict.verdict] += 1
+        counts["all"][verdict.verdict] += 1
+    lines = [f"{'rule':6} {'read':>5} {'true':>5} {'false':>5} {'debatable':>9}  precision"]
+    for code in sorted(counts, key=lambda code: (code == "all", code)):
+        count = counts[code]
+        judged = count["true"] + count["false"]
+        precision = f"{count['true'] / judged:.2f}" if judged else "-"
+        note = "  unproven" if count.total() < ENOUGH else ""
+        figures = f"{count.total():5} {count['true']:5} {count['false']:5} {count['debatable']:9}  {precision:>9}"
+        lines.append(f"{code:6} {figures}{note}")
+    return lines
+
+
+def agreement(read: Sequence[Verdict]) -> str:
+    """How often two readers of a finding agree."""
+    by_place: dict[tuple[str, str, int, str], dict[str, str]] = defaultdict(dict)
+    for verdict in read:
+        by_place[verdict.place][verdict.reader] = verdict.verdict
+    pairs = [tuple(verdict for _, verdict in sorted(readers.items())) for readers in by_place.values()]
+    twice = [pair for pair in pairs if len(pair) > 1]
+    if not twice:
+        return "no finding was read twice"
+    same = sum(len(set(pair)) == 1 for pair in twice)
+    return f"{len(twice)} findings were read twice; the readers agree on {same} of them ({same / len(twice):.0%})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--now", nargs="+", type=Path, metavar="FILE", help="only what these findings still hold")
+    args = parser.parse_args()
+    read = verdicts()
+    first = [verdict for verdict in read if verdict.reader == "first"]
+    if args.now:
+        still = reported(args.now)
+        first = [verdict for verdict in first if verdict.place in still]
+    print("\n".join(table(first)))
+    print()
+    packages = Counter(verdict.package for verdict in first)
+    print(", ".join(f"{package} {count}" for package, count in sorted(packages.items())))
+    print(agreement(read))
+
+
+if __name__ == "__main__":
+    main()
