@@ -104,7 +104,7 @@ class Rule:
 
     code: ClassVar[str]
     name: ClassVar[str]
-    bottleneck: ClassVar[str]  # "sync", "python", "memory-traffic", "compute", "pipeline", "memory", ...
+    bottleneck: ClassVar[str]  # "sync", "launch", "traffic", "compute", "pipeline", "memory", ...
     summary: ClassVar[str]  # one line, what it reports
     ruleset: ClassVar[RuleSet] = RuleSet.DEFAULT
     fix_availability: ClassVar[FixAvailability] = FixAvailability.NONE
