@@ -32,11 +32,26 @@ class LaunchBlockingLeftOn(Rule):
         if site.mode != "write" or site.written is None or model.resolve(site.node.value) != "os.environ":
             return
         key = site.indices[0][1] if site.indices else None
-        if key is not None and key.const == _VARIABLE:
+        if key is not None and key.const == _VARIABLE and not self._restored(site, model):
             fix = None
             if isinstance(site.statement, cst.Assign) and len(site.statement.targets) == 1:
                 fix = NodeFix(Applicability.UNSAFE, "Remove it", (NodeEdit(site.statement, "", "delete"),))
-            yield from self._report(site.node, site.written, site.context, model, fix)
+            yield from self._report(site.node, _text(site), site.context, model, fix)
+
+    def _restored(self, site: sites.Subscript, model: Model) -> bool:
+        """Whether the same function takes the variable away again, or writes it once more."""
+        for other in model.sites.subscripts[model.sites.subscripts.index(site) + 1 :]:
+            key = other.indices[0][1] if other.indices else None
+            if other.mode != "read" and key is not None and key.const == _VARIABLE:
+                if other.context.owner is site.context.owner:
+                    return True
+        return any(
+            call.callee in ("os.environ.pop", "os.unsetenv")
+            and call.arguments
+            and call.arguments[0].value.const == _VARIABLE
+            and call.context.owner is site.context.owner
+            for call in model.sites.calls
+        )
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         if site.callee not in ("os.environ.setdefault", "os.environ.update", "os.putenv"):
@@ -67,3 +82,15 @@ class LaunchBlockingLeftOn(Rule):
                 Impact.HIGH,
                 fix=fix,
             )
+
+
+def _text(site: sites.Subscript) -> Value:
+    """What is written: `str(1)` too is a literal."""
+    written = site.written
+    assert written is not None
+    node = site.statement.value if isinstance(site.statement, cst.Assign) else None
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "str" and node.args:
+        given = node.args[0].value
+        if isinstance(given, cst.Integer):
+            return written.but(const=given.value)
+    return written

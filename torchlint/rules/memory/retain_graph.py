@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.memory._graphs import shares_graph
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
@@ -56,10 +57,10 @@ class RetainGraph(Rule):
         for effect in function.effects:
             if effect.node is site.node:
                 seen = True
-            elif seen and (
-                effect.kind is EffectKind.BACKWARD
-                or (effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.BACKWARD})))
-            ):
+            elif seen and effect.kind is EffectKind.BACKWARD:
+                if shares_graph(site.node, effect.node, function, model):
+                    return True
+            elif seen and effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.BACKWARD})):
                 return True
         if self._makes_its_graph(site, function, model):
             return False

@@ -1,0 +1,81 @@
+"""Whether two backwards run through the same graph."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import libcst as cst
+
+from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import children
+from torchlint.semantics.values import DETACHED, Kind
+
+_ENDS: Final = frozenset("detach data item tolist numpy".split())  # what comes before these is not run through
+_LONGEST: Final = 2000  # nodes that are followed; beyond, the answer is not known
+
+
+def shares_graph(one: cst.CSTNode, other: cst.CSTNode, function: FunctionInfo, model: Model) -> bool:
+    """Whether the roots of two backward calls of a function may be made of the same call's result or the same name."""
+    mine, its = _makers(one, function, model), _makers(other, function, model)
+    return mine is None or its is None or bool(mine & its)
+
+
+def _makers(backward: cst.CSTNode, function: FunctionInfo, model: Model) -> set[cst.CSTNode | str] | None:
+    """The calls, and the names from outside, that a backward's graph is made of; None where that is not known."""
+    if not isinstance(backward, cst.Call):
+        return None
+    root: cst.CSTNode | None = backward.args[0].value if backward.args and not backward.args[0].keyword else None
+    if root is None and isinstance(backward.func, cst.Attribute):
+        root = backward.func.value
+    found: set[cst.CSTNode | str] = set()
+    seen: set[cst.CSTNode] = set()
+    todo = [root] if root is not None else []
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if len(seen) > _LONGEST:
+            return None
+        if isinstance(node, cst.Attribute) and node.attr.value in _ENDS:
+            continue
+        name = dotted(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
+        if name is not None and isinstance(node, cst.BaseExpression):
+            if _has_no_graph(node, model):
+                continue
+            sources = _sources(name, function, model)
+            todo += sources
+            if not sources and ("." in name or any(parameter.name == name for parameter in function.parameters)):
+                found.add(name)
+        elif isinstance(node, cst.Call):
+            if isinstance(node.func, cst.Attribute):
+                if node.func.attr.value in _ENDS:
+                    continue
+                todo.append(node.func.value)
+            found.add(node)
+            todo += [argument.value for argument in node.args]
+        else:
+            todo += children(node)
+    return found or None
+
+
+def _has_no_graph(node: cst.BaseExpression, model: Model) -> bool:
+    value = model.value(node)
+    return value.graph == DETACHED or value.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN, Kind.CONTAINER)
+
+
+def _sources(name: str, function: FunctionInfo, model: Model) -> list[cst.CSTNode]:
+    """What the function gives to a name, or adds to it."""
+    found: list[cst.CSTNode] = []
+    for assign in model.sites.assigns:
+        if assign.name == name and model.function_of(assign.context) is function:
+            node = assign.value_node
+            if node is None and isinstance(assign.node, (cst.Assign, cst.AugAssign)):
+                node = assign.node.value
+            if node is not None:
+                found.append(node)
+    for site in model.sites.stores:
+        if site.owner_name == name and model.function_of(site.context) is function:
+            found.append(site.stored)
+    return found
