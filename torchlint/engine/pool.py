@@ -23,7 +23,7 @@ from torchlint.engine.job import Group, Job, Linter
 from torchlint.engine.lint import FileResult, unreadable
 from torchlint.source.text import UnreadableError
 
-__all__ = ["run"]
+__all__ = ["import_what_lints", "run"]
 
 _AHEAD = 4  # groups that a worker holds, so that it never waits for the next
 _PATIENCE = 300.0  # seconds for one group: the last resort, where no limit on size or shape spoke
@@ -60,7 +60,7 @@ class _Pool:
 
     def start(self, count: int) -> None:
         """Start workers: by fork where nothing else runs in this process, since that is fast and shares memory."""
-        _import_what_lints()
+        import_what_lints()
         alone = threading.active_count() == 1
         method = "fork" if sys.platform == "linux" and alone else "spawn"
         context = multiprocessing.get_context(method)
@@ -137,7 +137,7 @@ def _cause(exit_code: int | None) -> str:
     return f"exit status {exit_code}"
 
 
-def _import_what_lints() -> None:
+def import_what_lints() -> None:
     """Import what every worker needs, once and before they are forked."""
     from torchlint.engine import edits, screening  # noqa: F401
     from torchlint.rules import registry

@@ -12,7 +12,7 @@ from torchlint.source.directives import Directive, Scope, Selector
 from torchlint.source.scan import LogicalLine, Scan
 from torchlint.source.text import SourceFile
 
-__all__ = ["Suppressions", "meta_finding"]
+__all__ = ["Suppressions", "codes_of", "meta_finding"]
 
 _META = frozenset(rule.code for rule in selection.META_RULES)
 _HEADER = re.compile(r"(?:async\s+def|def|class)\b")
@@ -76,7 +76,7 @@ class Suppressions:
         if directive.kind == "noqa" and not selector.text.upper().startswith("TL"):
             return  # another tool's
         try:
-            codes = _expand(selector.text)
+            codes = codes_of(selector.text)
         except selection.UnknownSelectorError as error:
             self.invalid.append(meta_finding("TL002", self.source, str(error), selector.start, selector.end))
         else:
@@ -189,8 +189,11 @@ class Suppressions:
         return self.source.edit(start, end + (alone and end < len(text)), "")
 
 
-def _expand(name: str) -> frozenset[str]:
-    """The codes of a selector in a comment, where codes may be written in lower case."""
+def codes_of(name: str) -> frozenset[str]:
+    """The codes of a selector in a comment, where codes may be written in lower case.
+
+    Raises UnknownSelectorError.
+    """
     try:
         return selection.expand(name)
     except selection.UnknownSelectorError:

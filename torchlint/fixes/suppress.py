@@ -20,7 +20,7 @@ from torchlint.source.directives import Directive
 from torchlint.source.scan import LogicalLine, Scan, scan
 from torchlint.source.text import SourceFile, UnreadableError
 
-__all__ = ["add_suppressions", "suppression_edits"]
+__all__ = ["add_suppressions", "edits_that_silence", "suppression_edits"]
 
 _META = frozenset(rule.code for rule in META_RULES)
 
@@ -42,7 +42,7 @@ def add_suppressions(
         if findings and not found.interrupted:
             try:
                 source = read(job)
-                edits = list(_edits(source, findings))
+                edits = list(edits_that_silence(source, findings))
                 after = edited(source, edits)
                 demand_sound(after, edits)
                 if not dry_run:
@@ -60,7 +60,7 @@ def add_suppressions(
     return result
 
 
-def _edits(document: Document, findings: Sequence[Finding]) -> Iterator[Edit]:
+def edits_that_silence(document: Document, findings: Sequence[Finding]) -> Iterator[Edit]:
     """The edits that silence `findings` in a file, or in the cells of a notebook."""
     if isinstance(document, SourceFile):
         yield from suppression_edits(document, scan(document.text), findings)

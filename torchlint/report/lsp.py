@@ -12,7 +12,7 @@ from torchlint.report.json import dumps, portable
 from torchlint.report.outcome import Outcome, Severity, rule_url, severity
 from torchlint.report.text import utf16_length, visible
 
-__all__ = ["diagnostic", "render"]
+__all__ = ["diagnostic", "document_uri", "render", "text_range"]
 
 # DiagnosticSeverity of the protocol; a note is information.
 _SEVERITIES = {Severity.ERROR: 1, Severity.WARNING: 2, Severity.NOTE: 3}
@@ -25,7 +25,7 @@ def render(outcome: Outcome) -> Iterator[str]:
         lines = outcome.source(filename, cell)
         published.append(
             {
-                "uri": _uri(filename) + _fragment(cell),
+                "uri": document_uri(filename, cell),
                 "diagnostics": [diagnostic(finding, lines, outcome.source) for finding in findings],
             }
         )
@@ -37,24 +37,26 @@ def diagnostic(
     lines: Sequence[str],
     source: Callable[[str, int | None], Sequence[str]],
     units: Callable[[str], int] = utf16_length,
+    uri: Callable[[str, int | None], str] | None = None,
 ) -> dict[str, Any]:
     """The finding as a Diagnostic.
 
     `lines` are those of its document, `source` gives those of related files; `units` measures text in the units of the
-    negotiated position encoding.
+    negotiated position encoding; `uri` says what a file, or a cell of it, is called, by default `document_uri`.
     """
+    uri = uri or document_uri
     related = [
         {
             "location": {
-                "uri": _uri(place.filename) + _fragment(place.cell),
-                "range": _range(place.start, place.start, source(place.filename, place.cell), units),
+                "uri": uri(place.filename, place.cell),
+                "range": text_range(place.start, place.start, source(place.filename, place.cell), units),
             },
             "message": visible(place.message),
         }
         for place in finding.related
     ]
     found: dict[str, Any] = {
-        "range": _range(finding.start, finding.end, lines, units),
+        "range": text_range(finding.start, finding.end, lines, units),
         "severity": _SEVERITIES[severity(finding)],
         "code": finding.code,
         "codeDescription": {"href": rule_url(finding)},
@@ -67,17 +69,15 @@ def diagnostic(
     return result
 
 
-def _uri(filename: str) -> str:
-    return Path(filename).absolute().as_uri()
+def document_uri(filename: str, cell: int | None) -> str:
+    """The URI of a file, or of a cell of it, where no editor has its own."""
+    return Path(filename).absolute().as_uri() + ("" if cell is None else f"#cell{cell}")
 
 
-def _fragment(cell: int | None) -> str:
-    return "" if cell is None else f"#cell{cell}"
-
-
-def _range(
+def text_range(
     start: Position, end: Position, lines: Sequence[str], units: Callable[[str], int]
 ) -> dict[str, dict[str, int]]:
+    """The Range from `start` to `end` in a document with these `lines`."""
     return {"start": _position(start, lines, units), "end": _position(end, lines, units)}
 
 

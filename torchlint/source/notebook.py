@@ -76,6 +76,15 @@ class Cell:
         code = masked(plain)
         return cls(number, SourceFile(path, b"", plain, written), SourceFile(path, b"", code, code), padded, literals)
 
+    @property
+    def text(self) -> str:
+        """The text as it stands in the file."""
+        return self.unpadded(self.source.written)
+
+    def unpadded(self, written: str) -> str:
+        """A text that takes the place of `source`, without what pads it."""
+        return _LAST_NEWLINE.sub("", written) if self.padded else written
+
     def check(self) -> None:
         """Raises UnreadableError, with the row in the cell, where it does not parse on its own."""
         from torchlint.source.parse import parse  # imports LibCST
@@ -189,8 +198,7 @@ class Notebook:
             source = sources.get(cell.number, cell.source.written)
             if source != cell.source.written:
                 assert cell.literals is not None
-                text = _LAST_NEWLINE.sub("", source) if cell.padded else source
-                changes += _replaced(self.written, cell.literals, text)
+                changes += _replaced(self.written, cell.literals, cell.unpadded(source))
         pieces: list[str] = []
         done = 0
         for start, end, written in sorted(changes):

@@ -74,14 +74,16 @@ class SourceFile:
 
     @classmethod
     def from_text(cls, text: str, path: str) -> SourceFile:
-        """A source that never was bytes, such as a document of an editor.
+        """A source that is no bytes yet, such as a document of an editor, which will be written as it declares.
 
         Raises UnreadableError where no file could hold it.
         """
+        encoding = _encoding(text.encode(errors="replace"), bom=False)
         try:
-            data = text.encode()
+            data = text.encode(encoding)
         except UnicodeEncodeError as error:
-            raise UnreadableError("lone surrogates cannot be encoded", text.count("\n", 0, error.start) + 1) from error
+            row = len(_NEWLINE.findall(text, 0, error.start)) + 1
+            raise UnreadableError(f"cannot be encoded as {encoding}: {text[error.start]!a}", row) from error
         return cls.from_bytes(data, path)
 
     def encode(self, written: str) -> bytes:
