@@ -170,3 +170,20 @@ def test_a_copy_that_host_code_works_on_is_only_possible() -> None:
                 return runs, trace(x.softmax(-1).cpu().numpy())
     """
     assert [report.confidence for _, report in reports(source, "TL103")] == [Confidence.POSSIBLE] * 3
+
+
+def test_following_a_tensor_to_where_it_lies_is_no_copy_to_the_host() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+
+        class Sphere(nn.Module):
+            def forward(self, x):
+                anchor = torch.zeros(3)
+                self.center = self.center.to(anchor.device)
+                kept = x.square().to("cpu")  # TL103
+                return self.center - kept
+        """,
+        "TL103",
+    )

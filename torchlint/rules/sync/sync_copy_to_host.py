@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
@@ -64,8 +66,19 @@ def _copied(site: sites.Call) -> Value | None:
     if site.method == "numpy":
         force = site.argument(0, "force")
         return receiver if force is not None and force.value.const is True else None
-    moved = receiver.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN) and site.result.device == HOST
-    return receiver if moved and not _non_blocking(site) else None
+    if receiver.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN) or site.result.device != HOST:
+        return None
+    if not receiver.may_be_device and _follows_a_tensor(site):
+        return None  # where that tensor is on the host, this one is as well
+    return None if _non_blocking(site) else receiver
+
+
+def _follows_a_tensor(site: sites.Call) -> bool:
+    """Whether the target is wherever another tensor lies: `x.to(y)`, `x.to(y.device)`."""
+    target = site.argument(0, "device") or site.argument(None, "other")
+    return target is not None and (
+        target.value.is_tensor or (isinstance(target.node, cst.Attribute) and target.node.attr.value == "device")
+    )
 
 
 def _non_blocking(site: sites.Call) -> bool:
