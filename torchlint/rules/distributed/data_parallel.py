@@ -28,7 +28,19 @@ class DataParallel(Rule):
     words = ("DataParallel", "data_parallel")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if site.function.kind is Kind.MODULE or hotness.in_test(site.context) or not site.arguments:
+        if site.function.kind is not Kind.MODULE and site.arguments:
+            yield from self._report(site, model)
+
+    def on_class(self, site: sites.Class, model: Model) -> Iterator[Report]:
+        """A class of the file's own that is one: where it is made."""
+        if site.info.is_a(*self.calls):
+            for node in site.info.instances:
+                made = model.call(node)
+                if made is not None:
+                    yield from self._report(made, model)
+
+    def _report(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        if hotness.in_test(site.context) or model.autograd_off(site.context):
             return
         yield Report(
             site.node,

@@ -8,10 +8,12 @@ import libcst as cst
 
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.measurement._intervals import Happening, happenings
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import Gate
 
 _DDP = "DistributedDataParallel"
@@ -34,35 +36,46 @@ class DdpAccumulateWithoutNoSync(Rule):
         if not wrappers or self._steers_by_flag(model):
             return
         for function in (*model.functions.values(), model.root):
-            for effect in function.effects:
-                if effect.kind is not EffectKind.BACKWARD:
-                    continue
-                loop = self._accumulating_loop(effect, function)
-                if loop is None:
-                    continue
-                forwards = [
-                    other
-                    for other in function.effects
-                    if other.kind is EffectKind.FORWARD and other.context.inside(loop) and other.value is not None
-                ]
-                kinds = {wrappers[node] for other in forwards for node in _origins(other) if node in wrappers}
-                if not kinds:
-                    continue
-                forward_held = any(_in_no_sync(other.context) for other in forwards)
-                backward_held = _in_no_sync(effect.context)
-                if forward_held and (backward_held or kinds == {_DDP}):
-                    continue
-                part = ""
-                if forward_held or backward_held:
-                    part = ": `no_sync` covers only the " + ("forward" if forward_held else "backward")
-                yield Report(
-                    effect.node,
-                    f"{quote(effect.node)} reduces the gradients over all processes on every micro-step, though the "
-                    f"optimizer steps only after several{part}",
-                    "Run forward and backward of all micro-steps but the last under `no_sync()`",
-                    Confidence.LIKELY,
-                    Impact.HIGH,
-                )
+            seen = happenings(function)
+            for step in seen:
+                if step.effect.kind is EffectKind.BACKWARD:
+                    yield from self._judge(step, seen, function, wrappers, model)
+
+    def _judge(
+        self,
+        backward: Happening,
+        seen: list[Happening],
+        function: FunctionInfo,
+        wrappers: dict[cst.CSTNode, str],
+        model: Model,
+    ) -> Iterator[Report]:
+        around = self._accumulating(backward, seen, function, model)
+        if around is None:
+            return
+        forwards = [
+            other
+            for other in seen
+            if other.effect.kind is EffectKind.FORWARD and other.context.inside(around)
+        ]
+        kinds = {wrappers[node] for other in forwards for node in _origins(other.effect) if node in wrappers}
+        if not kinds:
+            return
+        forward_held = any(_held(other, model) for other in forwards)
+        backward_held = _held(backward, model)
+        if forward_held and (backward_held or kinds == {_DDP}):
+            return
+        part = ""
+        if forward_held or backward_held:
+            part = ": `no_sync` covers only the " + ("forward" if forward_held else "backward")
+        node = backward.effect.node
+        yield Report(
+            node,
+            f"{quote(node)} reduces the gradients over all processes on every micro-step, though the optimizer steps "
+            f"only after several{part}",
+            "Run forward and backward of all micro-steps but the last under `no_sync()`",
+            Confidence.LIKELY,
+            Impact.HIGH,
+        )
 
     def _steers_by_flag(self, model: Model) -> bool:
         """Whether the file turns the reduction on and off by an attribute or a call."""
@@ -71,20 +84,23 @@ class DdpAccumulateWithoutNoSync(Rule):
             for assign in model.sites.assigns
         ) or any(call.method == "set_requires_gradient_sync" for call in model.sites.calls)
 
-    def _accumulating_loop(self, effect: Effect, function: FunctionInfo) -> Context | None:
-        """The loop in which the backward runs more often than the optimizer steps."""
-        steps = [other for other in function.effects if other.kind is EffectKind.OPTIMIZER_STEP]
-        loops = effect.context.enclosing_loops()
+    def _accumulating(
+        self, backward: Happening, seen: list[Happening], function: FunctionInfo, model: Model
+    ) -> Context | None:
+        """What repeats the backward more often than the optimizer steps: a loop, or a function called on every step."""
+        steps = [other.context for other in seen if other.effect.kind is EffectKind.OPTIMIZER_STEP]
+        loops = backward.context.enclosing_loops()
         for index, loop in enumerate(loops):
-            inside = [step for step in steps if step.context.inside(loop)]
+            inside = [step for step in steps if step.inside(loop)]
+            if inside and index:
+                return loops[index - 1]
             if inside:
-                return loop if all(_rare(step.context, loop) for step in inside) else None
-            if steps and index == 0 and not any(step.context.inside(outer) for outer in loops[1:] for step in steps):
-                return loop  # the optimizer steps after this loop
-        inner = loops[0] if loops else None
-        if inner is not None and any(step.context.inside(outer) for outer in loops[1:] for step in steps):
-            return inner
-        return None
+                return loop if all(_rare(step, loop) for step in inside) else None
+        if loops:
+            return loops[0] if steps else None  # the optimizer steps after the loop
+        body = function.body
+        often = body is not None and model.hot(body) is not None
+        return body if often and body is not None and steps and all(_rare(step, body) for step in steps) else None
 
 
 def _kind(call: sites.Call) -> str | None:
@@ -106,17 +122,25 @@ def _rare(context: Context, loop: Context) -> bool:
     return False
 
 
-def _in_no_sync(context: Context) -> bool:
+def _held(happening: Happening, model: Model) -> bool:
+    """Whether `no_sync` is held where something happens, or where the function that does it is called."""
+    return _in_no_sync(happening.context, model) or _in_no_sync(happening.effect.context, model)
+
+
+def _in_no_sync(context: Context, model: Model) -> bool:
     for link in context.chain():
-        if link.scope is Scope.WITH and ("no_sync" in link.flags or _mentions_no_sync(link.node)):
+        if link.scope is Scope.WITH and ("no_sync" in link.flags or _mentions_no_sync(link.node, model)):
             return True
         if link.scope is Scope.FUNCTION:
             return False
     return False
 
 
-def _mentions_no_sync(node: cst.CSTNode | None) -> bool:
+def _mentions_no_sync(node: cst.CSTNode | None, model: Model) -> bool:
     """`with model.no_sync() if more else nullcontext():`, or a name that was given such a thing."""
     if not isinstance(node, cst.With):
         return False
-    return any("sync" in cst.Module([]).code_for_node(item.item) for item in node.items)
+    written: list[cst.CSTNode] = [item.item for item in node.items]
+    names = {part.value for part in within(written) if isinstance(part, cst.Name)}
+    written += [a.value_node for a in model.sites.assigns if a.name in names and a.value_node is not None]
+    return any("sync" in cst.Module([]).code_for_node(part) for part in written)

@@ -80,6 +80,13 @@ class ConditionReader(AttributeReader):
             on_host = device_bits(right.const) == HOST
             then, other = (Gate.HOST, Gate.NONE) if on_host else (Gate.NONE, Gate.HOST)
             return (then, other) if operator == "==" else (other, then) if operator == "!=" else None
+        if (  # `i + 1 == len(loader)`
+            isinstance(left_node, cst.BinaryOperation)
+            and isinstance(left_node.operator, (cst.Add, cst.Subtract))
+            and isinstance(left_node.right, cst.Integer)
+        ):
+            left_node = left_node.left
+            left = self.eval_quietly(left_node)
         name = dotted(left_node)
         counter = left.qual == "index" or (
             name is not None and name.rsplit(".", 1)[-1] in _COUNTER_NAMES and left.kind in (Kind.NUMBER, Kind.UNKNOWN)
