@@ -13,6 +13,7 @@ from torchlint.engine.cache import Cache
 from torchlint.engine.lint import FileResult, is_of_interest, lint_linked, unreadable
 from torchlint.engine.notebooks import lint_document, read_document
 from torchlint.engine.settings import Settings
+from torchlint.source.modules import Modules
 from torchlint.source.text import SourceFile, UnreadableError
 
 __all__ = ["Group", "Job", "Linter"]
@@ -36,12 +37,12 @@ class Job:
 class Group:
     """Files that are linted together, by their numbers among the jobs; mostly one.
 
-    Where there are several, `names` are the dotted names of their modules and `digest` stands for the content of all:
+    Where there are several, `modules` knows them by their position here, and `digest` stands for the content of all:
     what is found in one may depend on each of the others.
     """
 
     numbers: tuple[int, ...]
-    names: tuple[str, ...] = ()
+    modules: Modules | None = None
     digest: bytes = b""
 
 
@@ -74,8 +75,8 @@ class Linter:
 
     def lint_together(self, jobs: Sequence[Job], group: Group) -> list[FileResult]:
         """The results of a group."""
-        if len(jobs) == 1:
-            return [self.lint(jobs[0])]
+        if group.modules is None:
+            return [self.lint(job) for job in jobs]
         sources: dict[int, SourceFile] = {}
         results: dict[int, FileResult] = {}
         for number, job in enumerate(jobs):
@@ -85,13 +86,9 @@ class Linter:
             else:
                 sources[number] = source
         with self._undisturbed(sum(len(source.text) for source in sources.values())):
-            linked = lint_linked(
-                [
-                    (source, group.names[number], jobs[number].settings, jobs[number].path)
-                    for number, source in sources.items()
-                ]
-            )
-        for number, result in zip(sources, linked, strict=True):
+            files = {number: (source, jobs[number].settings, jobs[number].path) for number, source in sources.items()}
+            linked = lint_linked(files, group.modules)
+        for number, result in linked.items():
             results[number] = result
             self._caches_of(jobs[number]).put(self._key(jobs[number], group), result)
         return [results[number] for number in range(len(jobs))]

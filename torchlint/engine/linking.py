@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from torchlint.engine.job import Group, Job
+from torchlint.source.modules import Modules, Place
 
-__all__ = ["groups", "module_name"]
+__all__ = ["groups"]
 
 _LARGEST = 2_000_000  # bytes of source in a group; a tree takes about a hundred times its source
 
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(?:\(([^)]*)\)|([\w ,\t]+))|import[ \t]+([\w., \t]+))",
+    rb"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(?:\(([^)]*)\)|([\w ,\t*]+))|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
 )
 
@@ -27,14 +28,8 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
     """The jobs in groups: those that import one another together, all others alone."""
     if len(jobs) < 2:
         return [Group((number,)) for number in range(len(jobs))]
-    contents: dict[int, bytes] = {}
-    for number, job in enumerate(jobs):
-        if job.data is None and job.path.suffix == ".py":
-            try:
-                contents[number] = job.path.read_bytes()
-            except OSError:
-                continue  # it says so when it is linted
-    names = {number: module_name(jobs[number].path) for number in contents}
+    contents = dict(_contents(jobs))
+    modules = _modules(jobs, contents)
     parent = {number: number for number in contents}
 
     def find(number: int) -> int:
@@ -43,14 +38,9 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
             number = parent[number]
         return number
 
-    by_name: dict[str, list[int]] = {}
-    for number, name in names.items():
-        by_name.setdefault(name, []).append(number)
     for number, data in contents.items():
-        for name in _imported(data, names[number], jobs[number].path.name == "__init__.py"):
-            other = _closest(by_name.get(name, ()), number, jobs)
-            if other is not None:
-                parent[find(other)] = find(number)
+        for other in _imported(data, modules.places[number], modules):
+            parent[find(other)] = find(number)
     together: dict[int, list[int]] = {}
     for number in contents:
         together.setdefault(find(number), []).append(number)
@@ -60,53 +50,61 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
             if len(part) == 1 or not any(b"torch" in contents[number] for number in part):
                 result += (Group((number,)) for number in part)
             else:
-                digest = hashlib.sha256()
-                for number in part:
-                    digest.update(names[number].encode() + b"\0" + hashlib.sha256(contents[number]).digest())
-                result.append(Group(tuple(part), tuple(names[number] for number in part), digest.digest()))
+                result.append(Group(tuple(part), modules.part(part), _digest(part, contents, modules)))
     return result
 
 
-def module_name(path: Path) -> str:
-    """The dotted name under which a file is imported: from the outermost folder that is a package."""
-    path = Path(path).absolute()
-    parts = [] if path.name == "__init__.py" else [path.stem]
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder != folder.parent:
-        parts.append(folder.name)
-        folder = folder.parent
-    return ".".join(reversed(parts)) or path.parent.name
+def _contents(jobs: Sequence[Job]) -> Iterator[tuple[int, bytes]]:
+    for number, job in enumerate(jobs):
+        if job.data is None and job.path.suffix == ".py":
+            try:
+                yield number, job.path.read_bytes()
+            except OSError:
+                continue  # it says so when it is linted
 
 
-def _imported(data: bytes, name: str, is_package: bool) -> Iterator[str]:
-    """The dotted names that a file may import."""
-    package = name.split(".") if is_package else name.split(".")[:-1]
+def _modules(jobs: Sequence[Job], numbers: Iterator[int] | dict[int, bytes]) -> Modules:
+    """The modules of some jobs. A folder is a package also where its `__init__` is not to be linted."""
+    paths = {number: jobs[number].path for number in numbers}
+    packages: dict[Path, bool] = {}
+    for path in paths.values():
+        folder = path.parent.absolute()
+        while folder not in packages:
+            packages[folder] = (folder / "__init__.py").is_file()
+            if not packages[folder]:
+                break
+            folder = folder.parent
+    return Modules.of(paths.items(), [folder for folder, is_package in packages.items() if is_package])
+
+
+def _imported(data: bytes, asking: Place, modules: Modules) -> Iterator[int]:
+    """The files that a file may import."""
     for match in _IMPORT.finditer(data):
-        source, listed, inline, plain = ((group or b"").decode("ascii", "replace") for group in match.groups())
-        if plain:
-            yield from (part.split(" as ")[0].strip() for part in plain.split(","))
-            continue
+        source, listed, inline, plain = ((group or b"").decode("utf-8", "replace") for group in match.groups())
         level = len(source) - len(source.lstrip("."))
         module = source[level:]
-        if level:
-            base = package[: len(package) + 1 - level] if level > 1 else package
-            module = ".".join([*base, *([module] if module else [])])
-        yield module
-        for member in (listed or inline).replace("\n", ",").split(","):
-            word = member.split(" as ")[0].strip()
-            if word:
-                yield f"{module}.{word}" if module else word
+        if plain:
+            names = [part.split(" as ")[0].strip() for part in plain.split(",")]
+        else:
+            members = [member.split(" as ")[0].strip() for member in (listed or inline).replace("\n", ",").split(",")]
+            names = [module, *(f"{module}.{member}" if module else member for member in members if member)]
+        for name in names:
+            found = modules.relative(level, name, asking) if level else modules.absolute(name, asking) if name else None
+            if found is not None and found[0] != asking:
+                yield modules.numbers[found[0]]
 
 
-def _closest(numbers: Sequence[int], asking: int, jobs: Sequence[Job]) -> int | None:
-    """Of several files with a module's name, the one nearest to the file that imports it."""
-    own = jobs[asking].path.parts
-    best, most = None, -1
-    for number in numbers:
-        shared = sum(1 for a, b in zip(own, jobs[number].path.parts, strict=False) if a == b)
-        if number != asking and shared > most:
-            best, most = number, shared
-    return best
+def _digest(numbers: Sequence[int], contents: dict[int, bytes], modules: Modules) -> bytes:
+    """What stands for the files of a group: their contents, and where they lie from one another."""
+    places = [modules.places[number] for number in numbers]
+    shared = min(len(place) for place in places) - 1
+    while any(place[:shared] != places[0][:shared] for place in places):
+        shared -= 1
+    digest = hashlib.sha256()
+    for number, place in zip(numbers, places, strict=True):
+        kind = b"\1" if place in modules.packages else b"\0"
+        digest.update(".".join(place[shared:]).encode() + kind + hashlib.sha256(contents[number]).digest())
+    return digest.digest()
 
 
 def _divided(

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
     from torchlint.rules.base import Report, Rule
     from torchlint.semantics.model import Model
+    from torchlint.source.modules import Modules
     from torchlint.source.parse import Tree
 
 __all__ = ["FileResult", "is_of_interest", "lint_bytes", "lint_linked", "lint_source", "unreadable"]
 
 _Report = tuple["type[Rule]", "Report"]
+LinkedFile = tuple[SourceFile, Settings, Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,12 @@ def lint_source(source: SourceFile, settings: Settings, path: Path | None = None
         return unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
 
 
-def lint_linked(files: Sequence[tuple[SourceFile, str, Settings, Path]]) -> list[FileResult]:
-    """Lint files that import one another, each given with its module's dotted name, as one program."""
-    return call_deep(functools.partial(_lint_linked, files))
+def lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int, FileResult]:
+    """Lint files that import one another as one program; `modules` knows them by the same numbers."""
+    return call_deep(functools.partial(_lint_linked, files, modules))
 
 
-def _lint_linked(files: Sequence[tuple[SourceFile, str, Settings, Path]]) -> list[FileResult]:
+def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int, FileResult]:
     from torchlint.engine.screening import candidates
     from torchlint.rules.registry import all_rules
     from torchlint.semantics.build import build_models
@@ -108,7 +110,7 @@ def _lint_linked(files: Sequence[tuple[SourceFile, str, Settings, Path]]) -> lis
 
     results: dict[int, FileResult] = {}
     trees: dict[int, Tree] = {}
-    for number, (source, _, settings, path) in enumerate(files):
+    for number, (source, settings, path) in files.items():
         try:
             trees[number] = parse(source)
         except UnreadableError as error:
@@ -116,16 +118,12 @@ def _lint_linked(files: Sequence[tuple[SourceFile, str, Settings, Path]]) -> lis
         except RecursionError:
             results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
     try:
-        models = build_models((tree.source.path, files[number][1], tree.module) for number, tree in trees.items())
+        models = build_models({number: (tree.source.path, tree.module) for number, tree in trees.items()}, modules)
     except Exception:  # what fails together is read apart, where the failure costs and names one file
-        return [
-            results[number] if number in results else lint_source(source, settings, path)
-            for number, (source, _, settings, path) in enumerate(files)
-        ]
-    read = dict(zip(trees, models, strict=True))
-    by_model = {id(model): trees[number] for number, model in read.items()}
-    for number, model in read.items():
-        source, _, settings, path = files[number]
+        return results | {number: lint_source(*files[number]) for number in trees}
+    by_model = {id(model): trees[number] for number, model in models.items()}
+    for number, model in models.items():
+        source, settings, path = files[number]
         codes = settings.rules_for(path)
         rules = candidates(source.text, (rule for rule in all_rules() if rule.code in codes), linked=True)
         linked = _Linked(trees[number], model, by_model)
@@ -135,7 +133,7 @@ def _lint_linked(files: Sequence[tuple[SourceFile, str, Settings, Path]]) -> lis
             results[number] = unreadable(source.path, error, settings, path)
         except RecursionError:
             results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
-    return [results[number] for number in range(len(files))]
+    return results
 
 
 @dataclass(frozen=True, slots=True)

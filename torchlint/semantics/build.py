@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import libcst as cst
 
 from torchlint.semantics.model import Model
 from torchlint.semantics.project import Project
 from torchlint.semantics.reading.interpreter import Interpreter
+from torchlint.source.modules import Modules
 
 _ROUNDS = 3  # how often the summaries of functions whose callers told something new are read again
 
@@ -20,21 +21,19 @@ def build_model(module: cst.Module, path: str = "") -> Model:
     return model
 
 
-def build_models(files: Iterable[tuple[str, str, cst.Module]]) -> list[Model]:
-    """Read files that import one another, as one program: the path, the module's dotted name and the tree of each.
+def build_models(files: Mapping[int, tuple[str, cst.Module]], modules: Modules) -> dict[int, Model]:
+    """Read files that import one another, as one program: the path and the tree of each, by their number in `modules`.
 
     What flows from one to another is seen: what a function of another file gives, what its callers in other files pass
     it, and which of their loops make it hot.
     """
-    project = Project()
-    readers = []
-    for path, name, module in files:
-        model = Model(module, path, project)
-        reader = Interpreter(model)
-        project.add(name, model, reader)
-        readers.append(reader)
-    _read(readers)
-    return [reader.model for reader in readers]
+    project = Project(modules)
+    readers: dict[int, Interpreter] = {}
+    for number, (path, module) in files.items():
+        readers[number] = Interpreter(Model(module, path, project))
+        project.add(number, readers[number])
+    _read(list(readers.values()))
+    return {number: reader.model for number, reader in readers.items()}
 
 
 def _read(readers: list[Interpreter]) -> None:

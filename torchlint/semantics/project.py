@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.values import UNKNOWN, Kind, Value
+from torchlint.source.modules import Modules, Place
 
 if TYPE_CHECKING:
     from torchlint.semantics.model import Model
@@ -15,62 +16,72 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """The modules that are read together, by dotted name."""
+    """The modules that are read together."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Modules) -> None:
         self.home: dict[cst.CSTNode, Model] = {}
         self.methods: dict[str, list[FunctionInfo]] = {}
-        self._readers: dict[str, Interpreter] = {}
-        self._names: dict[int, str] = {}  # of a model
-        self._tops: set[str] = set()
+        self._modules = modules
+        self._readers: dict[int, Interpreter] = {}
+        self._numbers: dict[int, int] = {}  # of the files, by the identity of their models
 
-    def add(self, name: str, model: Model, reader: Interpreter) -> None:
-        """Add a module. `name` is its dotted name; a package's is that of its `__init__`."""
-        self._readers[name] = reader
-        self._names[id(model)] = name
-        self._tops.add(name.split(".", 1)[0])
+    def add(self, number: int, reader: Interpreter) -> None:
+        """Add the reader of a file that `modules` knows by that number."""
+        self._readers[number] = reader
+        self._numbers[id(reader.model)] = number
 
     def reader_of(self, info: FunctionInfo) -> Interpreter | None:
         """The reader of the file that a function stands in."""
         model = self.home.get(info.node)
-        return self._readers.get(self._names.get(id(model), "")) if model is not None else None
+        return self._readers[self._numbers[id(model)]] if model is not None else None
 
     def absolute(self, model: Model, level: int, module: str) -> str | None:
-        """The dotted name that a relative import of `level` dots means in a file; None where it leaves the project."""
-        package = self._names.get(id(model), "").split(".")
-        if not model.path.replace("\\", "/").endswith("__init__.py"):
-            package = package[:-1]
-        if level > 1:
-            package = package[: 1 - level]
-        name = ".".join([*package, *([module] if module else [])])
-        return name or None
+        """What `level` dots and a name mean in a file, as a name for `lookup`; None where it means no file."""
+        found = self._modules.relative(level, module, self._place(model))
+        if found is None:
+            return None
+        place, rest = found
+        return ".".join([self._modules.name(place), *rest])
 
-    def names_of(self, module: str) -> dict[str, Value]:
-        """What a star import of a module binds."""
-        reader = self._readers.get(module)
+    def names_of(self, module: str, model: Model) -> dict[str, Value]:
+        """What a star import of a module binds in a file."""
+        found = self._modules.absolute(module, self._place(model))
+        reader = self._reader(found[0]) if found is not None and not found[1] else None
         if reader is None:
             return {}
-        reader.read_names()
         return {name: value for name, value in reader.names().items() if not name.startswith("_") and "." not in name}
 
-    def lookup(self, qual: str) -> Value | None:
-        """What a qualified name of a module of the project is; None where it is none of the project's."""
-        if qual.split(".", 1)[0] not in self._tops:
+    def lookup(self, qual: str, model: Model) -> Value | None:
+        """What a qualified name means in a file; None where it is not one of the project's."""
+        found = self._modules.absolute(qual, self._place(model))
+        if found is None:
             return None
-        parts = qual.split(".")
-        for length in range(len(parts), 0, -1):
-            reader = self._readers.get(".".join(parts[:length]))
-            if reader is None:
-                continue
+        place, rest = found
+        reader = self._reader(place)
+        if reader is None:
+            return UNKNOWN  # a file that could not be read
+        if not rest:
+            return self._bound_in_package(place) or Value(Kind.NAMESPACE, qual=self._modules.name(place))
+        value = reader.names().get(rest[0])
+        if value is None:
+            return UNKNOWN  # of a module that is read, but not bound there
+        for attribute in rest[1:]:
+            value = reader.attribute_of(value, attribute, cst.Name(attribute))
+        return value
+
+    def _bound_in_package(self, place: Place) -> Value | None:
+        """What a package binds under the name of one of its modules: `from .unet import unet` hides the module."""
+        package = place[:-1]
+        reader = self._reader(package) if package in self._modules.numbers else None
+        value = reader.names().get(place[-1]) if reader is not None else None
+        return None if value is None or value.kind in (Kind.NAMESPACE, Kind.UNKNOWN) else value
+
+    def _reader(self, place: Place) -> Interpreter | None:
+        """The reader of the module at a place, with the names it binds."""
+        reader = self._readers.get(self._modules.numbers[place])
+        if reader is not None:
             reader.read_names()
-            if length == len(parts):
-                return Value(Kind.NAMESPACE, qual=qual)
-            value = reader.names().get(parts[length])
-            if value is None:
-                return UNKNOWN  # of a module that is read, but not bound there
-            for attribute in parts[length + 1 :]:
-                value = reader.attribute_of(value, attribute, cst.Name(attribute))
-            return value
-        # A package without an `__init__`, as far as modules of it are known.
-        prefix = qual + "."
-        return Value(Kind.NAMESPACE, qual=qual) if any(name.startswith(prefix) for name in self._readers) else None
+        return reader
+
+    def _place(self, model: Model) -> Place:
+        return self._modules.places[self._numbers[id(model)]]

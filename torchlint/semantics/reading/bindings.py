@@ -9,9 +9,12 @@ import libcst as cst
 from torchlint.semantics import sites
 from torchlint.semantics.names import dotted, factors, identifier, terms
 from torchlint.semantics.reading.calls import CallReader
+from torchlint.semantics.reading.evidence import MOVED
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
+    DEVICE,
+    HOST,
     UNKNOWN,
     Kind,
     Value,
@@ -64,14 +67,20 @@ class BindingReader(CallReader):
 
     def import_from(self, node: cst.ImportFrom) -> None:
         module = (dotted(node.module) if node.module is not None else None) or ""
-        source = f"{'.' * len(node.relative)}{module}"
         project = self.model.project
-        if project is not None and node.relative:
-            source = project.absolute(self.model, len(node.relative), module) or source
+        level = len(node.relative)
+
+        def named(member: str) -> str:
+            """What a name below the module is called: by its place where that is a file that is read."""
+            below = ".".join(part for part in (module, member) if part)
+            absolute = project.absolute(self.model, level, below) if project is not None and level else None
+            return absolute or "." * level + below
+
+        source = named("")
         self.model.imports.add(source)
         if isinstance(node.names, cst.ImportStar):
             self.model.star_imports.add(source)
-            for name, value in project.names_of(source).items() if project is not None else ():
+            for name, value in project.names_of(source, self.model).items() if project is not None else ():
                 self.bind(name, value)
             return
         for alias in node.names:
@@ -80,7 +89,7 @@ class BindingReader(CallReader):
             name = bound = identifier(alias.name.value)
             if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
                 bound = identifier(alias.asname.name.value)
-            self.bind(bound, self.external(f"{source}{name}" if source.endswith(".") else f"{source}.{name}"))
+            self.bind(bound, self.external(named(name)))
 
     def bind(self, name: str, value: Value) -> None:
         """Give a name a value in this scope."""
@@ -169,6 +178,8 @@ class BindingReader(CallReader):
         value_node: cst.BaseExpression | None,
     ) -> None:
         elements = list(elements)
+        if isinstance(node, (cst.For, cst.BaseComp)):
+            value = self.unmoved(elements, value)
         parts: list[cst.BaseExpression | None] = [None] * len(elements)
         starred = any(isinstance(element, cst.StarredElement) for element in elements)
         if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(elements) and not starred:
@@ -178,6 +189,14 @@ class BindingReader(CallReader):
                 self.assign(element.value, Value(Kind.CONTAINER, elem=self.element(value)), node, None)
             else:
                 self.assign(element.value, self.member(value, index if not starred else None), node, parts[index])
+
+    def unmoved(self, elements: Iterable[cst.BaseElement], value: Value) -> Value:
+        """What a loop takes apart: where one part is moved to the device, all of them come from the host."""
+        if value.kind not in (Kind.UNKNOWN, Kind.BATCH) or value.device & DEVICE:
+            return value
+        duck, names = self.frame.info.duck, (dotted(element.value) for element in elements)
+        moved = any(name is not None and MOVED in duck.get(name, ()) for name in names)
+        return value.but(device=HOST) if moved else value
 
     def assign_attribute(
         self, target: cst.Attribute, value: Value, node: cst.CSTNode, value_node: cst.BaseExpression | None

@@ -134,9 +134,9 @@ def _same_elements(reader: MethodReader, site: sites.Call) -> Value:
     if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE):
         return inner.but(ident=None)
     if inner.kind is Kind.CONTAINER:
-        if site.callee in ("list", "tuple", "set") and inner.qual not in ("modules",):
+        if site.callee in ("list", "tuple", "set", "sorted") and inner.qual not in ("modules",):
             return inner.but(
-                qual=site.callee,
+                qual="list" if site.callee == "sorted" else site.callee,
                 origins=(site.node,),
                 items=dict(inner.items) if inner.items and inner.qual in ("list", "tuple") else None,
             )

@@ -52,7 +52,7 @@ class ElementReader(OperatorReader):
         result = self.indexed(node, base, indices)
         if self.recording:
             self.model.values[node] = result
-            if base.kind not in (Kind.CLASS, Kind.NDARRAY, Kind.MODULE):
+            if base.kind not in (Kind.CLASS, Kind.NDARRAY):
                 self.sites.subscripts.append(
                     sites.Subscript(node, base, indices, bounds, mode, written, result, self.context, self.statement)
                 )

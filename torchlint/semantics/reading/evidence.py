@@ -20,6 +20,9 @@ from torchlint.semantics.values import (
 MAKES_GRAPHS = "()"  # evidence: it is called, and backward runs on what it gives
 
 
+MOVED = "()device"  # evidence: it is moved to a device, so that it was not there before
+
+
 _MODULE_EVIDENCE = frozenset([MAKES_GRAPHS]) | frozenset(
     "parameters named_parameters modules named_modules children train eval register_forward_hook".split()
 )

@@ -101,7 +101,7 @@ class InstanceReader(EvidenceReader):
     def external(self, qual: str) -> Value:
         """What a qualified name of another package is."""
         if self.model.project is not None:
-            linked = self.model.project.lookup(qual)
+            linked = self.model.project.lookup(qual, self.model)
             if linked is not None:
                 return linked
         qual = known.canonical(qual)

@@ -10,6 +10,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, Role
 from torchlint.semantics.names import dotted
 from torchlint.semantics.reading.containers import Arguments, ContainerReader
+from torchlint.semantics.reading.evidence import MOVED
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
@@ -223,6 +224,7 @@ class TensorReader(ContainerReader):
         conf = receiver.conf
         pinned: bool | None = None
         deps = receiver.deps
+        target = None
         blocking = not any(a.name == "non_blocking" and a.value.const is not False for a in site.arguments)
         if method == "cpu":
             device, deps = HOST, 0
@@ -246,6 +248,11 @@ class TensorReader(ContainerReader):
             for argument in site.arguments:
                 if argument.value.kind is Kind.DTYPE or argument.value.kind is Kind.TENSOR and argument.name is None:
                     dtype = argument.value.dtype
+        placed = method in ("cuda", "xpu", "npu") or (target is not None and not self.is_place_of_tensor(site))
+        if placed and device != HOST:
+            moved = dotted(site.receiver_node) if site.receiver_node is not None else None
+            if moved is not None:
+                self.note_evidence(moved, MOVED)
         if device == HOST and not receiver.on_host and method != "pin_memory" and blocking:
             self.host_read(receiver, node)
         if device == HOST and method != "pin_memory":
@@ -266,6 +273,12 @@ class TensorReader(ContainerReader):
             items={k: v.but(device=device) for k, v in receiver.items.items()} if receiver.items else None,
         )
 
+    def is_place_of_tensor(self, site: sites.Call) -> bool:
+        """Whether `.to(...)` moves to where another tensor is."""
+        nodes = [argument.node for argument in site.arguments if argument.name in (None, "device")]
+        places = [node.value for node in nodes if isinstance(node, cst.Attribute) and node.attr.value == "device"]
+        return any(self.eval_quietly(place).kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN) for place in places)
+
     def target_of(self, site: sites.Call) -> tuple[int, int] | None:
         """Where `.to(...)` moves, and on which parameters that depends; None where its arguments are of other sorts."""
         target: tuple[int, int] | None = None
@@ -283,5 +296,7 @@ class TensorReader(ContainerReader):
                 name = dotted(argument.node) or ""
                 if value.kind is Kind.UNKNOWN and argument.name is None and "dtype" in name:
                     continue
+                if value.kind is Kind.UNKNOWN and "device" in name:
+                    self.model.accelerated = True  # a caller chooses the device
                 target = value.device or ANYWHERE, value.deps
         return target
