@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import libcst as cst
 
-from torchlint.findings import Applicability, Edit, Fix
+from torchlint.findings import Applicability, Edit, Fix, Position
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.source.parse import Tree
 from torchlint.source.positions import Span
 from torchlint.source.scan import LogicalLine
+from torchlint.source.text import SourceFile
 
 __all__ = ["to_fix"]
 
@@ -29,16 +31,47 @@ class _CannotEditError(Exception):
 def to_fix(fix: NodeFix, tree: Tree, spans: Mapping[cst.CSTNode, Span]) -> Fix:
     """The fix with its edits as text.
 
-    Where an edit would drop a comment, reach into an f-string, or has no place to go, nothing is edited, and the fix is
-    only displayed.
+    Where an edit would drop a comment, reach into an f-string or another file, or has no place to go, nothing is
+    edited, and the fix is only displayed.
     """
     writer = _Writer(tree)
+    if any(edit.node not in spans for edit in fix.edits):
+        return Fix(Applicability.DISPLAY, fix.message)
     try:
         edits = [writer.edit(edit, spans[edit.node]) for edit in fix.edits]
         edits += writer.imports(fix.imports)
     except _CannotEditError:
         return Fix(Applicability.DISPLAY, fix.message)
-    return Fix(fix.applicability, fix.message, tuple(sorted(edits, key=lambda edit: (edit.start, edit.end))))
+    edits = list(_closed_up(writer.source, sorted(edits, key=lambda edit: (edit.start, edit.end))))
+    return Fix(fix.applicability, fix.message, tuple(edits))
+
+
+def _closed_up(source: SourceFile, edits: list[Edit]) -> Iterator[Edit]:
+    """The edits, rows that go together in one; where a paragraph goes, the blank row behind it goes as well."""
+    pending: Edit | None = None
+    for edit in edits:
+        if pending is not None and _empties_rows(edit) and pending.end == edit.start:
+            pending = replace(pending, end=edit.end)
+            continue
+        if pending is not None:
+            yield _with_gap(source, pending)
+        pending = edit if _empties_rows(edit) else None
+        if pending is None:
+            yield edit
+    if pending is not None:
+        yield _with_gap(source, pending)
+
+
+def _empties_rows(edit: Edit) -> bool:
+    return not edit.content and edit.start.column == edit.end.column == 1 and edit.start != edit.end
+
+
+def _with_gap(source: SourceFile, edit: Edit) -> Edit:
+    first, behind = edit.start.row, edit.end.row
+    above = source.line(first - 1).split("#")[0].strip() if first > 1 else ""
+    if behind <= len(source.lines) and not source.line(behind).strip() and (not above or above.endswith(":")):
+        return replace(edit, end=Position(behind + 1, 1))
+    return edit
 
 
 class _Writer:
@@ -75,6 +108,8 @@ class _Writer:
                 return self._line_after(start, end, edit.content)
             case "lines":
                 return self._lines(start, end, edit.content)
+            case "argument":
+                return self._without_argument(start, end)
             case "delete":
                 return self._delete(start, end)
             case _:
@@ -131,6 +166,18 @@ class _Writer:
             raise _CannotEditError
         self._keep_comments(start, last.end + 1, content)
         return self.source.edit(line.start, last.end, self._indented(content, line).removesuffix("\n"))
+
+    def _without_argument(self, start: int, end: int) -> Edit:
+        """An argument goes with the comma behind it, else with that before it; with its row where it has one."""
+        if behind := re.compile(r"\s*,[ \t]*").match(self.text, end):
+            end = behind.end()
+            row = self.text.rfind("\n", 0, start) + 1
+            if not self.text[row:start].strip() and self.text[end : end + 1] == "\n":
+                start, end = row, end + 1
+        elif before := re.search(r",\s*\Z", self.text[:start]):
+            start = before.start()
+        self._keep_comments(start, end, "")
+        return self.source.edit(start, end, "")
 
     def _inline(self, offset: int, written: str, content: str) -> Edit:
         """Beside another statement of the same line, where only simple statements may stand."""

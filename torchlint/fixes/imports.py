@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
 
 import libcst as cst
 
 from torchlint.engine.edits import to_fix
-from torchlint.findings import Applicability, Edit, Position
+from torchlint.findings import Applicability
 from torchlint.fixes.apply import apply_edits
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.source.parse import parse
@@ -48,17 +47,7 @@ def drop_unused(before: SourceFile, after: SourceFile) -> SourceFile:
     edits = [edit for statement in _imports(tree.module) for edit in _without(statement, lost)]
     _, spans = locate(tree.module, [edit.node for edit in edits])
     fix = to_fix(NodeFix(Applicability.SAFE, "Drop what is not used any more", tuple(edits)), tree, spans)
-    return SourceFile.from_bytes(after.encode(apply_edits(after, [_with_gap(after, e) for e in fix.edits])), after.path)
-
-
-def _with_gap(source: SourceFile, edit: Edit) -> Edit:
-    """The edit, and where it empties a paragraph of imports, the blank row behind that as well."""
-    first, behind = edit.start.row, edit.end.row
-    whole = not edit.content and edit.start.column == edit.end.column == 1
-    if whole and behind <= len(source.lines) and not source.line(behind).strip():
-        if first == 1 or not source.line(first - 1).strip():
-            return replace(edit, end=Position(behind + 1, 1))
-    return edit
+    return SourceFile.from_bytes(after.encode(apply_edits(after, fix.edits)), after.path)
 
 
 def _imports(module: cst.Module) -> Iterator[cst.Import | cst.ImportFrom]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, ParamSpec
 
 import libcst as cst
+from libcst._nodes.internal import CodegenState
 
 from torchlint.findings import Applicability
 from torchlint.rules._patterns import operation
@@ -81,14 +82,36 @@ def repair(build: Callable[_P, NodeFix]) -> Callable[_P, NodeFix | None]:
 
 
 def code(node: cst.CSTNode) -> str:
-    """A node as it is written."""
-    return _EMPTY.code_for_node(node)
+    """A node as it is written, on one row. Raises Unfit where it takes several."""
+    written = _EMPTY.code_for_node(node)
+    if "\n" in written:
+        raise Unfit
+    return written
 
 
 def tight(node: cst.BaseExpression) -> str:
     """An expression as it is written, in parentheses where an operator beside it would take it apart."""
     written = code(node)
-    return written if isinstance(node, _ATOMS) or node.lpar else f"({written})"
+    return written if _is_tight(node) else f"({written})"
+
+
+def _is_tight(node: cst.BaseExpression) -> bool:
+    return isinstance(node, _ATOMS) or bool(node.lpar)
+
+
+def _indented_code(model: Model, node: cst.CSTNode) -> str:
+    """A node as it is written where it stands, be it on several rows."""
+    state = CodegenState(model.module.default_indent, model.module.default_newline)
+    around = model.parent(node)
+    blocks = []
+    while around is not None:
+        if isinstance(around, cst.IndentedBlock):
+            blocks.append(around.indent if around.indent is not None else state.default_indent)
+        around = model.parent(around)
+    for indent in reversed(blocks):
+        state.increase_indent(indent)
+    node._codegen(state)
+    return "".join(state.tokens)
 
 
 def comments(statement: cst.BaseCompoundStatement) -> list[str]:
@@ -115,12 +138,12 @@ def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 # Calls
 
 
-def remove_argument(call: cst.Call, argument: cst.BaseExpression) -> NodeEdit:
-    """The edit that takes one argument out of a call, which is written anew behind its name."""
-    left = [arg for arg in call.args if arg.value is not argument]
-    if len(left) == len(call.args):
-        raise Unfit
-    return _with_arguments(call, left)
+def remove_argument(call: cst.Call, value: cst.BaseExpression) -> NodeEdit:
+    """The edit that takes one argument out of a call."""
+    for argument in call.args:
+        if argument.value is value:
+            return NodeEdit(argument, "", "argument")
+    raise Unfit
 
 
 def add_argument(call: cst.Call, written: str) -> NodeEdit:
@@ -130,18 +153,6 @@ def add_argument(call: cst.Call, written: str) -> NodeEdit:
     if any(arg.star == "**" for arg in call.args) or isinstance(call.args[-1].value, cst.GeneratorExp):
         raise Unfit
     return NodeEdit(call.args[-1].value, f", {written}", "after")
-
-
-def _with_arguments(call: cst.Call, arguments: list[cst.Arg]) -> NodeEdit:
-    if arguments:
-        # The last one keeps the comma, or the lack of one, and the white space that the call ends with.
-        arguments[-1] = arguments[-1].with_changes(
-            comma=call.args[-1].comma, whitespace_after_arg=call.args[-1].whitespace_after_arg
-        )
-    bare = call.with_changes(args=arguments, lpar=(), rpar=())
-    if not arguments:
-        bare = bare.with_changes(whitespace_before_args=cst.SimpleWhitespace(""))
-    return NodeEdit(call, code(bare))
 
 
 # Names
@@ -240,17 +251,27 @@ class Rewrite:
         self._inside = set(below(node))
         self._kept: set[cst.CSTNode] = set()
         self._absorbed: set[cst.CSTNode] = set()
+        self._spared: set[cst.CSTNode] = set()
 
     def part(self, expression: cst.BaseExpression, *, tightly: bool = False) -> str:
         """The text of a part, for the new expression. Raises Unfit where it would mean something else there."""
         if expression not in self._inside:
             self._may_move(expression)
         self._kept.update(below(expression))
-        return tight(expression) if tightly else code(expression)
+        written = _indented_code(self.model, expression)
+        if tightly:
+            return written if _is_tight(expression) else f"({written})"
+        if len(expression.lpar) == 1 and "\n" not in written and not isinstance(expression, cst.Tuple):
+            return code(expression.with_changes(lpar=(), rpar=()))
+        return written
 
     def absorb(self, node: cst.CSTNode) -> None:
         """Let the new expression do what a node did: it need not stay for its effects."""
         self._absorbed.add(node)
+
+    def spare(self, *nodes: cst.CSTNode) -> None:
+        """Let there be no repair unless these go: what is computed for something else as well is not saved."""
+        self._spared.update(nodes)
 
     def fix(
         self,
@@ -265,7 +286,11 @@ class Rewrite:
         for statement in dropped:
             self._inside.update(below(statement))
             edits.append(NodeEdit(statement, "", "delete"))
-        edits += [NodeEdit(statement, "", "delete") for statement in self._left_over()]
+        left_over = self._left_over()
+        gone = self._inside.union(*map(below, left_over))
+        if not self._spared <= gone:
+            raise Unfit
+        edits += [NodeEdit(statement, "", "delete") for statement in left_over]
         return NodeFix(applicability, message, tuple(edits), imports)
 
     def _may_move(self, expression: cst.BaseExpression) -> None:

@@ -55,7 +55,8 @@ class NodeEdit:
     The text of `node` is replaced by `content`. With `where` "before" or "after" the content is inserted at the
     node's edge instead, outside of its own parentheses; with "unwrap" these are replaced as well. With "line-before" or
     "line-after" it becomes lines of their own beside the statement `node`, and with "lines" in its place, indented as
-    the statement is. With "delete" a statement goes, with its line when nothing else stands on it.
+    the statement is. With "argument" an argument goes, with a comma; with "delete" a statement, with its line when
+    nothing else stands on it.
     """
 
     node: cst.CSTNode

@@ -42,10 +42,24 @@ def plain_number(model: Model, site: sites.Call, data: sites.Argument) -> NodeFi
             raise Unfit
         if sum(model.value(operand).is_tensor for operand in step.operands) != 2:
             raise Unfit
+        if isinstance(model.parent(step.node), cst.Assign) and _starts(model, step.node, site.node):
+            raise Unfit
     rewrite = Rewrite(model, site.node)
     around = model.parent(site.node)
-    loose = isinstance(around, (cst.Assign, cst.Arg, cst.Return))
+    if isinstance(around, cst.AnnAssign):
+        raise Unfit
+    loose = isinstance(around, (cst.Assign, cst.Arg))
     return rewrite.fix("Compute with the number itself", rewrite.part(data.node, tightly=not loose))
+
+
+def _starts(model: Model, sum_: cst.CSTNode, number: cst.CSTNode) -> bool:
+    """Whether a sum goes to the name that the number has: it starts there, and may never grow."""
+    targets = [
+        {dotted(target.target) for target in statement.targets}
+        for statement in (model.parent(sum_), model.parent(number))
+        if isinstance(statement, cst.Assign)
+    ]
+    return len(targets) == 2 and bool(targets[0] & targets[1])
 
 
 @repair

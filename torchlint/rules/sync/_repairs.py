@@ -247,7 +247,11 @@ def without_norm_check(site: sites.Call) -> NodeFix:
 @repair
 def chosen_on_device(model: Model, site: sites.Truth) -> NodeFix:
     """`torch.where(c, a, b)` for a choice between two tensors, each of them one expression that does nothing else."""
-    if site.value.rank not in (0, None) or not site.value.is_tensor or site.value.conf is Confidence.POSSIBLE:
+    condition = model.value(site.node)
+    if condition.kind is not Kind.TENSOR or condition.rank != 0 or condition.conf is Confidence.POSSIBLE:
+        raise Unfit
+    call = model.call(site.node)
+    if call is not None and call.callee == "bool":
         raise Unfit
     around = model.parent(site.node)
     where, imports = spell(model, "torch.where")

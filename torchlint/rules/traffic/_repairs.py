@@ -60,6 +60,7 @@ def softmax(model: Model, node: cst.CSTNode, above: cst.BaseExpression, below: c
     if not _keeps(model, total) and added != model.value(dim).const:
         raise Unfit
     rewrite = Rewrite(model, node)
+    rewrite.spare(exponential.node, over.node, total.node)
     scores = _unshifted(model, exponential.operands[0], dim)
     name, imports = spell(model, "torch.softmax")
     return rewrite.fix("Call `torch.softmax`", f"{name}({rewrite.part(scores)}, dim={rewrite.part(dim)})", imports)
@@ -342,6 +343,7 @@ def norm(model: Model, node: cst.CSTNode, function: str, value: cst.BaseExpressi
         raise Unfit
     rewrite = Rewrite(model, node)
     spelled, imports = spell(model, f"{_FUNCTIONAL}.{function}")
+    rewrite.spare(root.node, spread.node)
     written, eps = rewrite.part(x), rewrite.part(epsilon) if epsilon is not None else "0.0"
     return rewrite.fix(f"Call `{function}`", f"{spelled}({written}, {written}.shape[-1:], eps={eps})", imports)
 
@@ -493,6 +495,7 @@ def attention(model: Model, softmax: Operation, product: Operation) -> NodeFix:
         how, number = scales[0]
         written = rewrite.part(number, tightly=True)
         parts.append(f"scale={code(number) if how == 'mul' else f'1 / {written}'}")
+    rewrite.spare(softmax.node, product.node)
     name, imports = spell(model, f"{_FUNCTIONAL}.scaled_dot_product_attention")
     return rewrite.fix("Call `scaled_dot_product_attention`", f"{name}({', '.join(parts)})", imports)
 

@@ -1,0 +1,377 @@
+"""What repairs write, and where they must not write anything."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.linting import repair
+
+# By code: what is written, and what is to become of it.
+CASES = {
+    "TL301 spells torch as the file does": (
+        """
+        from torch import nn
+        import torch as th
+
+        def share(x):
+            e = th.exp(x - x.max(-1, keepdim=True)[0])
+            return e / e.sum(-1, keepdim=True)
+        """,
+        """
+        from torch import nn
+        import torch as th
+
+        def share(x):
+            return th.softmax(x, dim=-1)
+        """,
+    ),
+    "TL301 keeps an exponential that is used again": (
+        """
+        import torch
+
+        def share(x):
+            e = torch.exp(x)
+            return e / e.sum(-1, keepdim=True), e
+        """,
+        None,
+    ),
+    "TL301 does not carry a name past its change": (
+        """
+        import torch
+
+        def share(x):
+            e = torch.exp(x)
+            x = x * 2
+            return e / e.sum(-1, keepdim=True) + x
+        """,
+        None,
+    ),
+    "TL301 does not carry a tensor past a change in place": (
+        """
+        import torch
+
+        def share(x):
+            e = torch.exp(x)
+            x.mul_(2)
+            return e / e.sum(-1, keepdim=True) + x
+        """,
+        None,
+    ),
+    "TL301 needs one dimension": (
+        """
+        import torch
+
+        def share(x):
+            e = torch.exp(x)
+            return e / e.sum()
+        """,
+        None,
+    ),
+    "TL301 replaces parentheses that were the division's": (
+        """
+        import torch
+
+        def share(x, v):
+            return (torch.exp(x) / torch.exp(x).sum(1, keepdim=True)).mul(v)
+        """,
+        """
+        import torch
+
+        def share(x, v):
+            return torch.softmax(x, dim=1).mul(v)
+        """,
+    ),
+    "TL302 carries mask, scale and dropout": (
+        """
+        import torch
+        import torch.nn.functional as F
+        from torch import nn
+
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.drop = nn.Dropout(0.1)
+
+            def forward(self, q, k, v, hidden):
+                scores = (q @ k.transpose(-2, -1)) * 0.3
+                scores = scores.masked_fill(hidden == 0, float("-inf"))
+                weights = self.drop(scores.softmax(dim=-1))
+                return weights @ v
+        """,
+        """
+        import torch
+        import torch.nn.functional as F
+        from torch import nn
+
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.drop = nn.Dropout(0.1)
+
+            def forward(self, q, k, v, hidden):
+                return F.scaled_dot_product_attention(q, k, v, attn_mask=hidden != 0, \
+dropout_p=self.drop.p if self.drop.training else 0.0, scale=0.3)
+        """,
+    ),
+    "TL302 leaves a mask that may be absent": (
+        """
+        import torch
+
+        def attend(q, k, v, mask=None):
+            scores = q @ k.mT
+            if mask is not None:
+                scores = scores + mask
+            return scores.softmax(-1) @ v
+        """,
+        None,
+    ),
+    "TL302 leaves another dimension": (
+        """
+        import torch
+
+        def attend(q, k, v):
+            return torch.softmax(q @ k.mT, dim=1) @ v
+        """,
+        None,
+    ),
+    "TL303 keeps a loss that may have more dimensions": (
+        """
+        import torch
+        import torch.nn.functional as F
+
+        def loss(x, t):
+            return F.nll_loss(torch.log(torch.softmax(x, dim=-1)), t)
+        """,
+        """
+        import torch.nn.functional as F
+
+        def loss(x, t):
+            return F.nll_loss(F.log_softmax(x, dim=-1), t)
+        """,
+    ),
+    "TL305 leaves arithmetic that only looks like the function": (
+        """
+        import torch
+        from torch import nn
+
+        class Gate(nn.Module):
+            def forward(self, x):
+                return 0.5 * x * (1.0 + torch.erf(x / 2.0))
+        """,
+        None,
+    ),
+    "TL306 leaves a mask that hides the diagonal": (
+        """
+        import torch
+        import torch.nn.functional as F
+
+        def attend(q, k, v, n):
+            mask = torch.ones(n, n, dtype=torch.bool).tril(-1)
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        """,
+        None,
+    ),
+    "TL205 drops an argument wherever it stands": (
+        """
+        import torch
+
+        def build(p):
+            return torch.optim.SGD(
+                p,
+                foreach=False,
+                lr=0.1,
+            )
+        """,
+        """
+        import torch
+
+        def build(p):
+            return torch.optim.SGD(
+                p,
+                lr=0.1,
+            )
+        """,
+    ),
+    "TL208 imports NumPy and keeps dtype and device": (
+        """
+        import torch
+        from numpy import zeros
+
+        def load(n, device):
+            rows = [zeros(3) for _ in range(n)]
+            return torch.tensor(rows, dtype=torch.float32, device=device)
+        """,
+        """
+        import torch
+        from numpy import zeros
+        import numpy as np
+
+        def load(n, device):
+            rows = [zeros(3) for _ in range(n)]
+            return torch.from_numpy(np.stack(rows)).to(device, torch.float32)
+        """,
+    ),
+    "TL608 puts an option outside of the parentheses of an argument": (
+        """
+        from torch.utils.checkpoint import checkpoint
+
+        def run(block, x):
+            return checkpoint(block, (x + 1))
+        """,
+        """
+        from torch.utils.checkpoint import checkpoint
+
+        def run(block, x):
+            return checkpoint(block, (x + 1), use_reentrant=False)
+        """,
+    ),
+    "TL101 converts once where the sum is read more than once": (
+        """
+        import torch
+
+        def train(model, loader, optimizer):
+            total = 0.0
+            for x, y in loader:
+                loss = torch.nn.functional.mse_loss(model(x), y)
+                loss.backward()
+                optimizer.step()
+                total += loss.item() * len(x)
+            print(total)
+            return total / len(loader)
+        """,
+        """
+        import torch
+
+        def train(model, loader, optimizer):
+            total = 0.0
+            for x, y in loader:
+                loss = torch.nn.functional.mse_loss(model(x), y)
+                loss.backward()
+                optimizer.step()
+                total += loss.detach().double() * len(x)
+            total = float(total)
+            print(total)
+            return total / len(loader)
+        """,
+    ),
+    "TL101 leaves a sum that is read in the loop": (
+        """
+        import torch
+
+        def train(model, loader, optimizer):
+            total = 0.0
+            for x, y in loader:
+                loss = torch.nn.functional.mse_loss(model(x), y)
+                loss.backward()
+                optimizer.step()
+                total += loss.item()
+                print(total)
+            return total
+        """,
+        None,
+    ),
+    "TL203 leaves a tensor that is read in the loop": (
+        """
+        import torch
+
+        def grow(model, loader):
+            out = torch.empty(0)
+            for x in loader:
+                out = torch.cat([out, model(x)])
+                print(out.shape)
+            return out
+        """,
+        None,
+    ),
+    "TL204 leaves a loop that does something else as well": (
+        """
+        import torch
+
+        def train(model, average, loader, optimizer):
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+                with torch.no_grad():
+                    for a, p in zip(average.parameters(), model.parameters()):
+                        a.mul_(0.9)
+                        print(p)
+        """,
+        None,
+    ),
+    "TL606 leaves a statement in an empty block": (
+        """
+        import torch
+
+        def train(model, loader, optimizer):
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+                if len(x) > 3:
+                    torch.cuda.empty_cache()
+        """,
+        """
+        def train(model, loader, optimizer):
+            for x in loader:
+                model(x).sum().backward()
+                optimizer.step()
+                if len(x) > 3:
+                    pass
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_repair(name: str) -> None:
+    before, after = CASES[name]
+    source = textwrap.dedent(before).lstrip("\n")
+    assert repair(source, name.split()[0]) == (source if after is None else textwrap.dedent(after).lstrip("\n"))
+
+
+def test_two_repairs_that_need_one_import() -> None:
+    source = textwrap.dedent(
+        """
+        import torch
+        from torch import nn
+        from numpy import zeros
+
+        def load(n):
+            return torch.tensor([zeros(3) for _ in range(n)]), torch.tensor([zeros(4) for _ in range(n)])
+        """
+    )
+    after = repair(source, "TL208")
+    assert after.count("import numpy as np") == 1
+    assert after.count("np.stack(") == 2
+
+
+def test_a_repair_inside_of_another() -> None:
+    source = textwrap.dedent(
+        """
+        import torch
+        import torch.nn.functional as F
+
+        def loss(x, t):
+            e = torch.exp(x)
+            return F.nll_loss(torch.log(torch.softmax((e / e.sum(1, keepdim=True)), dim=1)), t)
+        """
+    )
+    after = repair(source, "TL301", "TL303")
+    assert "F.cross_entropy(torch.softmax(x, dim=1), t)" in after
+
+
+def test_a_name_that_is_taken_is_not_used() -> None:
+    source = textwrap.dedent(
+        """
+        import torch
+        import torch.nn.functional as F
+        from torch import nn
+
+        class Gate(nn.Module):
+            def forward(self, x):
+                B, C, F = x.shape
+                return x * torch.sigmoid(x)
+        """
+    )
+    assert "nn.functional.silu(x)" in repair(source, "TL305")
