@@ -68,7 +68,10 @@ def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
     if parts is None or not isinstance(parts.node, (cst.List, cst.Tuple)):
         return None
     for element in parts.node.elements:
-        value = model.value(element.value)
+        part = element.value
+        if isinstance(part, cst.Subscript) and not any(isinstance(at.slice, cst.Slice) for at in part.slice):
+            part = part.value  # its rows in another order, as beams are put
+        value = model.value(part)
         if site.node in value.origins or (value.ident is not None and _fed_back(site, model)):
             return element.value
     return None

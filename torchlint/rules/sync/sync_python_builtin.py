@@ -36,10 +36,11 @@ class SyncPythonBuiltin(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         name = site.callee or ""
-        if site.opaque_arguments or (name == "sorted" and site.argument(None, "key") is not None):
+        if site.opaque_arguments:
             return
         values = [argument.value for argument in site.arguments if argument.name is None]
-        walked = _walked(name, values)
+        key = site.argument(None, "key")
+        walked = _walked(name, values) if key is None else _compared_by(key.value)
         unknown = model.uses_numpy and bool(values) and values[0].kind is Kind.UNKNOWN
         if walked is None or walked.conf is Confidence.POSSIBLE or unknown:
             return  # Python's builtins walk over anything, NumPy's arrays among it
@@ -60,6 +61,12 @@ class SyncPythonBuiltin(Rule):
             wait.related,
             _repairs.tensors_own(model, site),
         )
+
+
+def _compared_by(key: Value) -> Value | None:
+    """What a function of this file gives to be compared: a tensor, where it waits."""
+    given = key.fn.returns if key.fn is not None else None
+    return given if given is not None and given.kind is Kind.TENSOR else None
 
 
 def _walked(name: str, values: list[Value]) -> Value | None:
