@@ -192,7 +192,7 @@ def _counts(loop: cst.For) -> bool:
 
 def runs_on_device(interval: Interval, model: Model) -> bool:
     """Whether the work is the device's: it shows, or the interval waits for a device."""
-    if model.accelerated:
+    if model.accelerated and any(name.split(".", 1)[0] == "torch" for name in model.imports):
         return True
     nodes = {call.node for call in interval.calls[interval.first : interval.last + 1]}
     return any(

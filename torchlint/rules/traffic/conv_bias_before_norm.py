@@ -12,7 +12,7 @@ from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.model import Model
+from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import Kind
 
 _NORMS: Final = frozenset(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
@@ -73,7 +73,7 @@ def _neighbour(norm: cst.CSTNode, model: Model) -> Iterator[sites.Call]:
         around = model.parent(pair)  # ("norm", BatchNorm2d(...)) of an ordered dictionary
     row: list[cst.BaseExpression] = []
     holder = model.parent(around) if around is not None else None
-    if isinstance(around, cst.Element) and isinstance(holder, (cst.List, cst.Tuple)):
+    if isinstance(around, cst.Element) and isinstance(holder, (cst.List, cst.Tuple)) and _runs_in_order(holder, model):
         row = [element.value for element in holder.elements]
     elif isinstance(around, cst.Arg) and isinstance(holder, cst.Call) and _is_sequential(holder, model):
         row = [argument.value for argument in holder.args]
@@ -81,6 +81,35 @@ def _neighbour(norm: cst.CSTNode, model: Model) -> Iterator[sites.Call]:
     if index:
         last = _second(row[index - 1])[-1]
         yield from _made_layers(model, last)
+
+
+def _runs_in_order(row: cst.CSTNode, model: Model) -> bool:
+    """Whether a list of layers goes into a `Sequential`, itself or under the name that it is given, or is returned."""
+    around = model.parent(row)
+    while isinstance(around, (cst.Arg, cst.BinaryOperation, cst.IfExp, cst.StarredElement, cst.List)):
+        around = model.parent(around)
+    if isinstance(around, cst.Return):
+        return True
+    name: str | None = None
+    if isinstance(around, cst.Call):
+        site = model.call(around)
+        if _is_sequential(around, model):
+            return True
+        if site is None:
+            return False
+        if site.callee == "collections.OrderedDict":
+            return _runs_in_order(around, model)
+        if site.method in ("extend", "append") and site.receiver_node is not None:
+            name = dotted(site.receiver_node)
+    elif isinstance(around, cst.AugAssign):
+        name = dotted(around.target)
+    elif isinstance(around, cst.Assign):
+        name = dotted(around.targets[0].target)
+    return name is not None and any(
+        _is_sequential(call.node, model) and any(dotted(argument.node) == name for argument in call.arguments)
+        for call in model.sites.calls
+        if call.callee is not None and "Sequential" in call.callee or call.method == "__init__"
+    )
 
 
 def _second(node: cst.BaseExpression) -> list[cst.BaseExpression]:
