@@ -233,6 +233,8 @@ def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -
     nodes += [edit.node for _, report in reports if report.fix for edit in report.fix.edits]
     spans = tree.locate(nodes)
     for rule, report in reports:
+        if report.node not in spans:
+            continue  # it stands in another file, and is reported with that
         start, end = spans[report.node]
         fix = None if report.fix is None else _graded(to_fix(report.fix, tree, spans), rule.code, settings)
         yield Finding(
@@ -253,14 +255,16 @@ def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -
 
 
 def _places(linked: _Linked, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, tuple[str, Position]]:
-    """The file and the place of nodes, each in the tree that it belongs to."""
-    by_tree: dict[int, list[cst.CSTNode]] = {}
-    for node in dict.fromkeys(nodes):
-        by_tree.setdefault(id(linked.model.home.get(node, linked.model)), []).append(node)
+    """The file and the place of nodes: most stand in the file itself, or where the model knows."""
+    left = dict.fromkeys(nodes)
+    homes = {id(linked.model.home.get(node, linked.model)) for node in left}
     places: dict[cst.CSTNode, tuple[str, Position]] = {}
-    for model, own in by_tree.items():
+    for model in (id(linked.model), *homes, *linked.trees):
         tree = linked.trees[model]
-        places.update((node, (tree.source.path, span[0])) for node, span in tree.locate(own).items())
+        if left:
+            found = tree.locate(left)
+            places.update((node, (tree.source.path, span[0])) for node, span in found.items())
+            left = {node: None for node in left if node not in found}
     return places
 
 
