@@ -300,6 +300,62 @@ dropout_p=self.drop.p if self.drop.training else 0.0, scale=0.3)
         """,
         None,
     ),
+    "TL201 takes all rows at once": (
+        """
+        import torch
+        from torch import nn
+
+        class Scores(nn.Module):
+            def forward(self, x):
+                x = torch.flatten(x, 1)
+                return torch.stack([torch.sigmoid(row * 2.0) for row in x])
+        """,
+        """
+        import torch
+        from torch import nn
+
+        class Scores(nn.Module):
+            def forward(self, x):
+                x = torch.flatten(x, 1)
+                return torch.sigmoid(x * 2.0)
+        """,
+    ),
+    "TL201 leaves a sum over what may be the rows themselves": (
+        """
+        import torch
+        from torch import nn
+
+        class Scores(nn.Module):
+            def forward(self, x):
+                return torch.stack([row.softmax(-1) for row in x])
+        """,
+        None,
+    ),
+    "TL604 drops one option of several": (
+        """
+        import torch
+
+        def train(model, optimizer, loader):
+            for x in loader:
+                loss = model(x).sum()
+                loss.backward(
+                    gradient=None,
+                    retain_graph=True,
+                )
+                optimizer.step()
+        """,
+        """
+        import torch
+
+        def train(model, optimizer, loader):
+            for x in loader:
+                loss = model(x).sum()
+                loss.backward(
+                    gradient=None,
+                )
+                optimizer.step()
+        """,
+    ),
     "TL606 leaves a statement in an empty block": (
         """
         import torch

@@ -9,8 +9,8 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability
-from torchlint.rules._patterns import consumers
-from torchlint.rules._repairs import Rewrite, Unfit, below, code, comments, remove_argument, repair, spell
+from torchlint.rules._patterns import consumers, operation
+from torchlint.rules._repairs import Rewrite, Unfit, below, code, comments, remove_argument, repair, spell, tight
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.launch._bodies import names_read, names_written
 from torchlint.semantics import sites
@@ -315,3 +315,69 @@ def _behind(model: Model, loop: cst.CSTNode) -> Iterator[cst.CSTNode]:
         if seen:
             yield line
         seen = seen or line is loop
+
+
+# Operations on each element by itself, and those along one dimension.
+_ELEMENTWISE: Final = frozenset(
+    """abs add sub mul div pow neg exp log log1p expm1 sqrt rsqrt square sin cos tanh sigmoid relu gelu silu softplus
+    clamp reciprocal erf sign float double half bfloat16""".split()
+)
+_ALONG_ONE: Final = frozenset("sum mean amax amin softmax log_softmax cumsum cumprod logsumexp normalize".split())
+
+
+@repair
+def vectorised(model: Model, site: sites.Loop) -> NodeFix:
+    """`f(x)` for `torch.stack([f(row) for row in x])`, where `f` treats every row by itself in the same way."""
+    loop = site.node
+    if not isinstance(loop, (cst.ListComp, cst.GeneratorExp)):
+        raise Unfit
+    clause = loop.for_in
+    rows = clause.iter
+    if clause.inner_for_in is not None or clause.ifs or not isinstance(clause.target, cst.Name) or dotted(rows) is None:
+        raise Unfit
+    argument = model.parent(loop)
+    stack = model.parent(argument) if isinstance(argument, cst.Arg) else None
+    call = model.call(stack) if isinstance(stack, cst.Call) else None
+    if call is None or call.callee != "torch.stack" or call.arguments[0].node is not loop or call.opaque_arguments:
+        raise Unfit
+    dim = call.argument(1, "dim")
+    if len(call.arguments) > 1 and (dim is None or dim.value.const != 0):
+        raise Unfit
+    row = clause.target.value
+    if not _by_row(model, loop.elt, row, model.value(rows).rank) or model.value(rows).kind is not Kind.TENSOR:
+        raise Unfit
+    whole = code(rows)
+
+    class _Whole(cst.CSTTransformer):
+        def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802
+            return cst.parse_expression(whole) if original_node.value == row else updated_node
+
+        def leave_Attribute(  # noqa: N802
+            self, original_node: cst.Attribute, updated_node: cst.Attribute
+        ) -> cst.BaseExpression:
+            return updated_node.with_changes(attr=original_node.attr)
+
+    written = loop.elt.visit(_Whole())
+    assert isinstance(written, cst.BaseExpression)
+    return Rewrite(model, call.node).fix("Take all rows at once", tight(written))
+
+
+def _by_row(model: Model, node: cst.BaseExpression, row: str, rank: int | None) -> bool:
+    """Whether an expression is made of a row or of numbers, by operations that do the same for all rows at once."""
+    if isinstance(node, cst.Name) and node.value == row:
+        return True
+    if model.value(node).kind is Kind.NUMBER:
+        return not any(isinstance(inner, cst.Name) and inner.value == row for inner in below(node))
+    made = operation(model, node)
+    if made is None or made.in_place or not made.operands:
+        return False
+    options = [] if made.call is None else [a for a in made.call.arguments if a.name is not None]
+    if made.name in _ELEMENTWISE:
+        if any(option.value.kind not in (Kind.NUMBER, Kind.STRING) for option in options):
+            return False
+        return all(_by_row(model, operand, row, rank) for operand in made.operands)
+    if made.name in _ALONG_ONE and rank is not None and rank > 1:
+        dim = made.argument(1, "dim")
+        const = model.value(dim).const if dim is not None else None
+        return isinstance(const, int) and -rank < const < 0 and _by_row(model, made.operands[0], row, rank)
+    return False

@@ -12,7 +12,8 @@ from torchlint.knowledge import names as known
 from torchlint.rules._patterns import operation
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.semantics import hotness, sites
@@ -51,6 +52,7 @@ class LoopOverTensor(Rule):
     name = "loop-over-tensor"
     bottleneck = "launch"
     summary = "A Python loop over rows, elements, classes or time steps of a tensor does independent work in each round"
+    fix_availability = FixAvailability.SOMETIMES
     words = ("for",)
 
     def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
@@ -71,6 +73,7 @@ class LoopOverTensor(Rule):
             confidence,
             Impact.HIGH if hot is not None and _is_nested(site) else Impact.MEDIUM if hot is not None else Impact.LOW,
             because(hot),
+            _repairs.vectorised(model, site),
         )
 
     def _inside_another(self, site: sites.Loop, model: Model) -> bool:
@@ -140,8 +143,10 @@ def _walks(site: sites.Loop, model: Model, body: list[cst.CSTNode], targets: set
         elements = [iterable.elem] if iterable.elem is not None else []
         members = [*elements, *(member for element in elements for member in (element.items or {}).values())]
         tensors = [member for member in members if member.kind is Kind.TENSOR]
-        if any(member.kind in (Kind.BATCH, Kind.OBJECT, Kind.UNKNOWN) for member in members[1:]):
+        if any(member.kind in (Kind.BATCH, Kind.OBJECT) for member in members[1:]):
             return None  # beside something that may be ragged
+        if any(member.kind is Kind.UNKNOWN for member in members[1:]):
+            return Confidence.POSSIBLE
         return min((t.conf for t in tensors), default=None) if not any(t.on_host for t in tensors) else None
     elif iterable.elem is not None and any(item.qual == "index" for item in (iterable.elem.items or {}).values()):
         confidence = Confidence.POSSIBLE

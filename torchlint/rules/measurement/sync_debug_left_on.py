@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.rules._conditions import unconditional
+from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
@@ -21,6 +22,7 @@ class SyncDebugLeftOn(Rule):
     name = "sync-debug-left-on"
     bottleneck = "measurement"
     summary = "The synchronisation debugger is turned on and stays on"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (_SETTER,)
     words = ("set_sync_debug_mode",)
 
@@ -36,6 +38,7 @@ class SyncDebugLeftOn(Rule):
             'Turn it back to "default" after the part that is looked at, or set it behind a debugging option',
             Confidence.SURE,
             Impact.LOW,
+            fix=statement_fix("Remove the call", site, Applicability.DISPLAY),
         )
 
     def _turned_off_again(self, site: sites.Call, model: Model) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.rules._repairs import remove_argument
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeFix, Report, Rule
 from torchlint.rules.memory._graphs import shares_graph
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
@@ -110,11 +111,10 @@ class RetainGraph(Rule):
         return any(name in outside and last[name] and name not in targets for name in inside)
 
     def _fix(self, site: sites.Call) -> NodeFix | None:
-        if len(site.arguments) != 1 or not isinstance(site.node, cst.Call):
+        option = site.argument(None, "retain_graph")
+        if option is None:
             return None
-        bare = site.node.with_changes(args=[])
-        text = cst.Module([]).code_for_node(bare)
-        return NodeFix(Applicability.SAFE, "Drop `retain_graph=True`", (NodeEdit(site.node, text),))
+        return NodeFix(Applicability.SAFE, "Drop `retain_graph=True`", (remove_argument(site.node, option.node),))
 
 
 def _names(node: cst.CSTNode | None) -> set[str]:
