@@ -528,3 +528,52 @@ def test_making_another_of_a_kind_is_no_call_of_a_module() -> None:
             show(kind(x.exp(), requires_grad=False))
     """)
     assert made.kind is Kind.UNKNOWN
+
+
+def test_what_code_puts_into_an_optimizers_groups_stays_there() -> None:
+    shown("""
+        def keep(optimizer, x):
+            optimizer = torch.optim.SGD([x], lr=1.0)
+            for group in optimizer.param_groups:
+                group["averages"] = x.exp()
+                group["steps"] = x.exp()
+    """)
+    (option,) = shown("""
+        def read(x):
+            for group in torch.optim.SGD([x], lr=1.0).param_groups:
+                show(group["steps"])
+    """)
+    assert option.kind is Kind.UNKNOWN
+
+
+def test_a_default_is_that_of_its_key_alone() -> None:
+    flag, other = shown("""
+        def f(options):
+            options = {}
+            show(options.setdefault("verbose", False))
+            options["x"] = torch.zeros(3)
+            show(options["verbose"])
+    """)
+    assert flag.kind is Kind.NUMBER
+    assert other.kind is Kind.NUMBER
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind"),
+    [
+        ("torch.get_autocast_dtype(x.device.type)", Kind.DTYPE),
+        ("torch.get_default_dtype()", Kind.DTYPE),
+        ("torch.get_device_module('cuda').is_available()", Kind.UNKNOWN),
+        ("torch.optim.optimizer._default_to_fused_or_foreach([x], False)[1]", Kind.UNKNOWN),
+        ("chosen(x)", Kind.NUMBER),
+    ],
+)
+def test_not_all_that_torch_gives_is_a_tensor(expression: str, kind: Kind) -> None:
+    (value,) = shown(f"""
+        def chosen(x) -> bool:
+            return decide(x.exp())
+
+        def f(x):
+            show({expression})
+    """)
+    assert value.kind is kind

@@ -39,9 +39,13 @@ NOT_TENSOR: Final[dict[str, str]] = {
     **dict.fromkeys("broadcast_shapes".split(), "shape"),
     **dict.fromkeys(
         """load compile no_grad enable_grad inference_mode autocast Generator Size device dtype finfo iinfo
-        get_default_device get_default_dtype promote_types result_type get_rng_state import_ir_module vmap
-        stack_trace typename""".split(),
+        get_default_device get_device_module get_rng_state import_ir_module vmap stack_trace typename""".split(),
         "other",
+    ),
+    **dict.fromkeys(
+        """get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype get_default_dtype promote_types
+        result_type""".split(),
+        "dtype",
     ),
 }
 

@@ -25,13 +25,11 @@ from torchlint.semantics.values import (
     Value,
 )
 
-_PARAM_GROUPS = Value(
-    Kind.CONTAINER,
-    qual="param groups",
-    elem=Value(
-        Kind.CONTAINER, qual="dict", items={"params": Value(Kind.PARAMETERS), "lr": NUMBER.but(conf=Confidence.LIKELY)}
-    ),
-)
+
+def _param_groups() -> Value:
+    """An optimizer's groups: new ones each time, since what code puts into one says nothing of another optimizer's."""
+    options = {"params": Value(Kind.PARAMETERS), "lr": NUMBER.but(conf=Confidence.LIKELY)}
+    return Value(Kind.CONTAINER, qual="param groups", elem=Value(Kind.CONTAINER, qual="dict", items=options))
 
 
 _TRUE = Value(Kind.NUMBER, const=True, dtype="bool")
@@ -104,7 +102,7 @@ class AttributeReader(InstanceReader):
         if kind is Kind.MODULE:
             return self.attribute_of_module(base, attr, node)
         if kind is Kind.OPTIMIZER and attr == "param_groups":
-            return _PARAM_GROUPS
+            return _param_groups()
         if kind is Kind.LOADER and attr == "dataset":
             return Value(Kind.DATASET)
         if kind is Kind.CONTAINER and base.items is not None and attr in base.items:
@@ -157,7 +155,7 @@ class AttributeReader(InstanceReader):
             return self.attribute_of_module(base, attr, node)
         if base.kind is Kind.OPTIMIZER:
             if attr == "param_groups":
-                return _PARAM_GROUPS
+                return _param_groups()
             if attr == "state":
                 return self.optimizer_state(cls)
         if base.kind is Kind.TENSOR:

@@ -47,10 +47,11 @@ class ContainerReader(DecoratorReader):
                             grow(receiver, item, key)
             return NONE
         if method == "setdefault":
-            argument = site.argument(1)
+            key, argument = site.argument(0), site.argument(1)
+            name = key.value.const if key is not None and isinstance(key.value.const, (int, str)) else None
             if argument is not None:
-                grow(receiver, argument.value, None)
-            return receiver.elem or UNKNOWN
+                grow(receiver, argument.value, name)
+            return (receiver.items or {}).get(name) or receiver.elem or UNKNOWN
         if method in ("values",):
             return Value(Kind.CONTAINER, qual="values", elem=elem or UNKNOWN, items=_enumerated(receiver))
         if method == "items":

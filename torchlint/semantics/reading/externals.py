@@ -152,9 +152,12 @@ class ExternalReader(MethodReader):
             what = known.NOT_TENSOR[last]
             if last in ("allclose", "equal", "is_nonzero") and site.arguments:
                 self.host_read(site.arguments[0].value, node)
-            return {"number": NUMBER, "none": NONE, "shape": Value(Kind.SHAPE)}.get(
-                what, Value(Kind.OBJECT, qual=qual, origins=(node,))
-            )
+            return {
+                "number": NUMBER,
+                "none": NONE,
+                "shape": Value(Kind.SHAPE),
+                "dtype": Value(Kind.DTYPE),
+            }.get(what, Value(Kind.OBJECT, qual=qual, origins=(node,)))
         prefix = qual.rsplit(".", 1)[0]
         if prefix not in _TENSOR_NAMESPACES:
             if prefix == "torch.distributed" and last in ("all_reduce", "all_gather", "broadcast", "reduce", "barrier"):
@@ -168,6 +171,8 @@ class ExternalReader(MethodReader):
                 return site.arguments[0].value if site.arguments else UNKNOWN
             if prefix.startswith(("torch.backends", "torch.cuda")):
                 return NUMBER
+            if prefix.startswith("torch.optim"):
+                return UNKNOWN  # what implements optimizers is told about tensors, and gives none
             return (
                 Value(Kind.OBJECT, qual=qual, origins=(node,))
                 if not any(a.value.is_tensor for a in site.arguments)

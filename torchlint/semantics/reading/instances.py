@@ -209,7 +209,7 @@ class InstanceReader(EvidenceReader):
                 return UNKNOWN
             return UNKNOWN if right.kind is Kind.UNKNOWN and left.kind is not Kind.NONE else join(left, right)
         if isinstance(node, cst.Name) and node.value in _SIMPLE_TYPES and self.lookup(node.value) is None:
-            return _SIMPLE_TYPES[node.value]
+            return _SIMPLE_TYPES[node.value].but()  # a container grows
         if isinstance(node, cst.Name) and node.value == "None":
             return NONE
         if isinstance(node, cst.Tuple):  # the second argument of isinstance
