@@ -11,7 +11,7 @@ from torchlint.rules.base import Confidence, Impact, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.values import ATTACHED, DETACHED
+from torchlint.semantics.values import ATTACHED, DETACHED, Kind
 
 _REDUCES = tuple(
     f"torch.distributed.{name}"
@@ -71,9 +71,20 @@ class CollectivePerMetric(Rule):
             if binary.context.owner is site.context.owner and binary.result.graph & ATTACHED:
                 if name in (dotted(binary.left_node), dotted(binary.right_node)):
                     return True
+        if any(_scales(call, name) for call in model.sites.calls if call.context.owner is site.context.owner):
+            return True
         return any(
             truth.context.owner is site.context.owner and _mentions(truth.node, name) for truth in model.sites.truths
         )
+
+
+def _scales(call: sites.Call, name: str) -> bool:
+    """Whether a call takes the value beside what is trained: `scale_grads(model, world / tokens)`."""
+    trained = (Kind.MODULE, Kind.PARAMETERS, Kind.OPTIMIZER)
+    written = dotted(call.node.func) or ""
+    if "grad" not in written and not any(argument.value.kind in trained for argument in call.arguments):
+        return False
+    return any(_mentions(argument.node, name) for argument in call.arguments)
 
 
 def _mentions(node: cst.CSTNode, name: str) -> bool:

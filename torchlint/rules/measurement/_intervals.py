@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics import hotness
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import ANYWHERE, DEVICE, Gate
+from torchlint.semantics.values import ANYWHERE, DEVICE, Gate, Kind
 
 _DEEPEST = 4  # how many calls deep helpers are followed
 _LONGEST = 4000  # effects of one function, helpers included
@@ -127,9 +128,24 @@ def _pending(between: list[Happening], end: Context, model: Model, *, around: bo
             pending = None
         elif effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD):
             sure = _launches(effect, model)
+            if sure is not None and _is_long_run(happening, end):
+                sure = Confidence.POSSIBLE  # what is still queued at the end is little of the whole
             if sure is not None and (pending is None or sure > pending):
                 pending = sure
     return pending
+
+
+def _is_long_run(happening: Happening, end: Context) -> bool:
+    """Whether the interval goes over all batches of a loader, or over epochs: the queue is shorter than that."""
+    return any(
+        not end.inside(loop)
+        and loop.loop is not None
+        and (
+            hotness.iterates(loop) is Iterates.EPOCHS
+            or (loop.loop.iterable is not None and loop.loop.iterable.kind is Kind.LOADER)
+        )
+        for loop in happening.context.enclosing_loops()
+    )
 
 
 def _launches(effect: Effect, model: Model) -> Confidence | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.rules.memory._decorators import perhaps_inference
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
@@ -30,6 +31,8 @@ def graph_confidence(value: Value, context: Context, model: Model) -> Confidence
         return None
     if model.autograd_off(context) or any("maybe_no_grad" in link.flags for link in context.chain()):
         return None
+    if context.owner is not None and perhaps_inference(context.owner):
+        return Confidence.POSSIBLE
     if value.graph & ATTACHED:
         return min(value.conf, Confidence.LIKELY) if value.kind is Kind.BATCH else value.conf
     return Confidence.POSSIBLE

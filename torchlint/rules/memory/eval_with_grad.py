@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.rules._calls import argument_for
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.memory._decorators import perhaps_decorated
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
@@ -20,9 +21,6 @@ from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, MAYBE, Kind, 
 _DEEPEST = 4  # how many calls up an evaluation is looked for
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
 _SKIPPED_ROLES = HOT_ROLES | {Role.TEST, Role.WORKER}
-# Decorators that neither call a function at another time nor turn autograd off.
-_PLAIN_DECORATORS = ("functools.", "typing.", "typing_extensions.", "abc.", "torch.compile", "torch.jit.")
-_BUILTIN_DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +191,7 @@ class EvalWithGrad(Rule):
     def _finding(
         self, run: _Run, why: str, related: tuple[tuple[str, cst.CSTNode], ...], confidence: Confidence
     ) -> _Finding:
-        if _perhaps_decorated(run.function) or _off_in_a_caller(run.function):
+        if perhaps_decorated(run.function) or _off_in_a_caller(run.function):
             confidence = Confidence.POSSIBLE
         return _Finding(run, why, related, confidence)
 
@@ -346,19 +344,6 @@ def _reached(run: _Run, model: Model) -> bool:
     return _step_loop(run.context) is not None or any(
         model.function_of(caller.context).role is not Role.SETUP for caller in run.function.callers
     )
-
-
-def _is_decorated(function: FunctionInfo) -> bool:
-    """Whether a decorator that is not known is on the function, or on one that calls it: it may turn autograd off."""
-    for _, decorator in function.decorators:
-        name = decorator.qual
-        if name is None or not (name in _BUILTIN_DECORATORS or name.startswith(_PLAIN_DECORATORS)):
-            return True
-    owners = (caller.context.owner for caller in function.callers)
-    return any(owner is not None and _perhaps_decorated(owner) for owner in owners)
-
-
-_perhaps_decorated = hotness.remembered(_is_decorated, False)
 
 
 def _off_in_a_caller(function: FunctionInfo) -> bool:

@@ -11,6 +11,7 @@ from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, com
 from torchlint.semantics.values import (
     ANYWHERE,
     DETACHED,
+    DEVICE,
     HOST,
     MAYBE,
     MISSING,
@@ -79,6 +80,7 @@ class OperatorReader(ConditionReader):
 
     def arithmetic(self, node: cst.CSTNode, operator: str, left: Value, right: Value) -> Value:
         """What an arithmetic operator gives."""
+        left, right = _moved(left), _moved(right)
         if left.is_tensor or right.is_tensor:
             if Kind.NDARRAY in (left.kind, right.kind) and (left.device | right.device) & HOST:
                 pass
@@ -262,3 +264,10 @@ class OperatorReader(ConditionReader):
         value = self.eval(node.value)
         self.assign(node.target, value, node, node.value)
         return value
+
+
+def _moved(value: Value) -> Value:
+    """An operand of unknown kind that was moved to a device: no module takes part in arithmetic, so it is a tensor."""
+    if value.kind is Kind.UNKNOWN and value.device == DEVICE:
+        return value.but(kind=Kind.TENSOR, conf=Confidence.LIKELY)
+    return value
