@@ -76,7 +76,7 @@ def _members_use_all(value: Value, seen: frozenset[ClassInfo]) -> bool:
         return _uses_all(value.cls, seen)
     if value.qual is None or not value.qual.startswith("torch.nn."):
         return False
-    parts = [*(value.items or {}).values(), *([value.elem] if value.elem is not None else [])]
+    parts = list((value.items or {}).values()) or [part for part in (value.elem,) if part is not None]
     return all(_members_use_all(part, seen) for part in parts if part.kind is Kind.MODULE)
 
 
