@@ -182,7 +182,7 @@ NN_CONTAINERS: Final = frozenset("Sequential ModuleList ModuleDict".split())
 HOST_LIBRARIES: Final = frozenset(
     """PIL argparse array ast asyncio base64 bisect collections contextlib copy csv ctypes cv2 dataclasses datetime
     decimal enum fractions functools gc glob gym gymnasium h5py hashlib heapq imageio inspect io itertools json
-    librosa logging math matplotlib multiprocessing nltk numbers numpy omegaconf operator os pandas pathlib pickle
+    librosa logging math matplotlib multiprocessing nltk numbers numpy omegaconf operator os pandas pathlib
     platform plotly pprint psutil pyarrow queue random re requests scipy seaborn shutil signal sklearn skimage socket
     soundfile sqlite3 statistics string struct subprocess sys tabulate tempfile textwrap threading time timeit tqdm
     traceback typing unittest urllib uuid warnings yaml zipfile""".split()

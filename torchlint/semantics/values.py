@@ -271,7 +271,7 @@ def join(a: Value, b: Value) -> Value:
     return Value(
         a.kind,
         min(a.conf, b.conf),
-        device=a.device | b.device,
+        device=_device(a, b),
         graph=a.graph | b.graph,
         dtype=_one(a.dtype, b.dtype),
         rank=_one(a.rank, b.rank),
@@ -291,6 +291,12 @@ def join(a: Value, b: Value) -> Value:
         optional=a.optional or b.optional,
         loaders=_union(a.loaders, b.loaders),
     )
+
+
+def _device(a: Value, b: Value) -> int:
+    """Where one of two values is. Of an object that holds others the question does not arise, but of those it does."""
+    holds = any(value.kind is Kind.OBJECT and not value.device for value in (a, b))
+    return a.device | b.device | (ANYWHERE if holds and (a.device or b.device) else 0)
 
 
 def _origins(a: Value, b: Value) -> tuple[cst.CSTNode, ...]:
@@ -323,7 +329,8 @@ def _join_kinds(a: Value, b: Value) -> Value:
                     const=MISSING,
                 )
     for x, y in ((a, b), (b, a)):
-        if x.kind in (Kind.NDARRAY, Kind.MODULE, Kind.CONTAINER) and y.kind is Kind.UNKNOWN:
+        known = x.kind in (Kind.NDARRAY, Kind.MODULE, Kind.CONTAINER) or (x.kind is Kind.OBJECT and x.cls is not None)
+        if known and y.kind is Kind.UNKNOWN:
             return x.but(conf=min(x.conf, Confidence.LIKELY), device=x.device | (y.device if x.device else 0))
         if x.kind is Kind.CLOCK and y.kind is Kind.NUMBER:
             return x.but(origins=_origins(a, b))
@@ -332,7 +339,7 @@ def _join_kinds(a: Value, b: Value) -> Value:
     return Value(
         Kind.UNKNOWN,
         min(a.conf, b.conf),
-        device=(a.device | b.device) or ANYWHERE,
+        device=_device(a, b) or ANYWHERE,
         graph=(a.graph | b.graph) or MAYBE,
         origins=_origins(a, b),
         deps=a.deps | b.deps,
