@@ -151,6 +151,39 @@ dropout_p=self.drop.p if self.drop.training else 0.0, scale=0.3)
             return F.nll_loss(F.log_softmax(x, dim=-1), t)
         """,
     ),
+    "TL303 leaves probabilities that are changed in place": (
+        """
+        import torch
+
+        def entropy(x, hidden):
+            p = torch.softmax(x, dim=-1)
+            p[hidden] = 1.0
+            return torch.log(p)
+        """,
+        None,
+    ),
+    "TL305 leaves what is done in place": (
+        """
+        import torch
+        from torch import nn
+
+        class Gate(nn.Module):
+            def forward(self, x):
+                return x.mul_(x.sigmoid())
+        """,
+        None,
+    ),
+    "TL302 leaves scores that are changed in place": (
+        """
+        import torch
+
+        def attend(q, k, v, hidden):
+            scores = q @ k.mT
+            scores[hidden] = float("-inf")
+            return torch.softmax(scores, dim=-1) @ v
+        """,
+        None,
+    ),
     "TL305 leaves arithmetic that only looks like the function": (
         """
         import torch

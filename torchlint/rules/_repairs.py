@@ -273,6 +273,17 @@ class Rewrite:
         """Let there be no repair unless these go: what is computed for something else as well is not saved."""
         self._spared.update(nodes)
 
+    def unchanged(self, made: cst.CSTNode) -> None:
+        """Raise Unfit where what a node made was given a name, and is changed in place before it gets here."""
+        statement = self.model.parent(made)
+        if not isinstance(statement, cst.Assign):
+            return
+        names = {name for target in statement.targets if (name := dotted(target.target)) is not None}
+        for line in _between(self.model, statement, self.statement):
+            for node in below(line):
+                if node is not self.statement and _touches(node, names, writes=False):
+                    raise Unfit
+
     def fix(
         self,
         message: str,

@@ -46,6 +46,8 @@ def softmax(model: Model, node: cst.CSTNode, above: cst.BaseExpression, below: c
     """`torch.softmax(x, dim=d)` for `exp(x - max) / exp(x - max).sum(d, keepdim=True)`."""
     if not isinstance(node, cst.BaseExpression):
         raise Unfit
+    if _is_in_place(model, node):
+        raise Unfit
     exponential = _made(model, above, "exp")
     total = _made(model, below, "sum", "unsqueeze", "index")
     added = _new_dimension(model, total)
@@ -128,12 +130,14 @@ def log_softmax(model: Model, site: sites.Call) -> NodeFix:
     loss = _argument_of(model, site.node, f"{_FUNCTIONAL}.nll_loss")
     if loss is not None and model.value(dim).const == 1:
         rewrite = Rewrite(model, loss)
+        rewrite.unchanged(softmax.node)
         name, imports = spell(model, f"{_FUNCTIONAL}.cross_entropy")
         rest = "".join(f", {_argument(argument)}" for argument in loss.args[1:])
         for argument in loss.args[1:]:
             rewrite.part(argument.value)
         return rewrite.fix("Call `cross_entropy`", f"{name}({rewrite.part(softmax.operands[0])}{rest})", imports)
     rewrite = Rewrite(model, site.node)
+    rewrite.unchanged(softmax.node)
     name, imports = spell(model, f"{_FUNCTIONAL}.log_softmax")
     written = f"{name}({rewrite.part(softmax.operands[0])}, dim={rewrite.part(dim)})"
     return rewrite.fix("Call `log_softmax`", written, imports)
@@ -164,6 +168,7 @@ def with_logits(model: Model, site: sites.Call) -> NodeFix:
     if model.function_of(site.context) is not (model.function_of(sigmoid.call.context) if sigmoid.call else None):
         raise Unfit
     rewrite = Rewrite(model, site.node)
+    rewrite.unchanged(sigmoid.node)
     name, imports = spell(model, f"{_FUNCTIONAL}.binary_cross_entropy_with_logits")
     rest = "".join(f", {_argument(argument)}" for argument in site.node.args[1:])
     for argument in site.node.args[1:]:
@@ -184,6 +189,7 @@ def activation(model: Model, node: cst.CSTNode, function: str) -> NodeFix:
     if x is None:
         raise Unfit
     rewrite = Rewrite(model, node)
+    rewrite.spare(*_steps(model, node, x))
     spelled, imports = spell(model, f"{_FUNCTIONAL}.{name}")
     further = f", {options}" if options else ")"
     return rewrite.fix(f"Call `{name}`", f"{spelled}({rewrite.part(x)}{further}", imports)
@@ -198,6 +204,22 @@ def _leaves(model: Model, node: cst.BaseExpression, depth: int = 0) -> Iterator[
             yield operand
             if operand is not node:
                 yield from _leaves(model, operand, depth + 1)
+
+
+def _steps(model: Model, node: cst.BaseExpression, x: cst.BaseExpression) -> Iterator[cst.CSTNode]:
+    """The operations on the way from `x` to an expression."""
+    origins = made_by(model, node)
+    made = operation(model, origins[0]) if len(origins) == 1 else None
+    if made is not None and not _is(model, node, x):
+        yield made.node
+        for operand in made.operands:
+            if operand is not node and model.value(operand).is_tensor:
+                yield from _steps(model, operand, x)
+
+
+def _is_in_place(model: Model, node: cst.CSTNode) -> bool:
+    made = operation(model, node)
+    return made is None or made.in_place
 
 
 def _agrees(model: Model, node: cst.BaseExpression, x: cst.BaseExpression, function: Callable[[float], float]) -> bool:
@@ -256,7 +278,7 @@ def _evaluate(model: Model, expression: cst.BaseExpression, x: cst.BaseExpressio
         return number
     origins = made_by(model, expression)
     made = operation(model, origins[0]) if len(origins) == 1 else None
-    if made is None or depth > _DEEPEST or isinstance(made.node, cst.AugAssign):
+    if made is None or depth > _DEEPEST or made.in_place or isinstance(made.node, cst.AugAssign):
         raise Unfit
     if made.call is not None and any(argument.name is not None for argument in made.call.arguments):
         raise Unfit
