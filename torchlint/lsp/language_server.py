@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ class Server(LanguageServer):
         self.configurations: dict[Path, Configuration] = {}  # by workspace folder
         self.complaints: dict[Path, str] = {}  # what was said of a configuration, by folder
         for method, handler, options in self._handlers():
-            self.feature(method, options)(handler)
+            self.feature(method, options)(partial(handler))  # pygls writes on it, as on no method
 
     def _handlers(self) -> Iterator[tuple[str, Callable[..., Any], Any]]:
         yield types.INITIALIZE, self.on_initialize, None
