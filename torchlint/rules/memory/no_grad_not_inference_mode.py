@@ -91,9 +91,7 @@ def _writes(scope: Context, model: Model) -> bool:
         if isinstance(assign.target, cst.Attribute) and assign.context.inside(scope):
             if assign.value.kind not in _NEVER_ATTACHED and assign.value.kind is not Kind.CONTAINER:
                 return True
-    return any(
-        site.context.inside(scope) and site.in_place and site.before.is_tensor for site in model.sites.accumulations
-    )
+    return any(site.context.inside(scope) and "." in site.target for site in model.sites.accumulations)
 
 
 def _leaves_as_numbers(function: FunctionInfo) -> bool:

@@ -182,6 +182,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
             "torch.vstack",
             "torch.dstack",
             "torch.block_diag",
+            "torch.nn.utils.rnn.pad_sequence",
         ),
         _cat,
     ),

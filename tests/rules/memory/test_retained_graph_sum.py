@@ -1,0 +1,120 @@
+"""TL601: a running sum that keeps graphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.helpers import check
+
+FIRES = {
+    "neutral names, in a function": """
+import torch as th
+def go(f, o, d):
+    a = 0
+    for b in d:
+        c = f(b).mean()
+        o.zero_grad()
+        c.backward()
+        o.step()
+        a += c  # TL601
+    return a / 7
+""",
+    "a method adds to an attribute": """
+import torch
+class R:
+    def __init__(self, f, o):
+        self.f, self.o, self.sum = f, o, 0.0
+    def one(self, b):
+        c = self.f(b).mean()
+        self.o.zero_grad()
+        c.backward()
+        self.o.step()
+        self.sum = c + self.sum  # TL601
+    def all(self, d):
+        for b in d:
+            self.one(b)
+""",
+    "a loop over a loader without a backward": """
+from torch.utils.data import DataLoader
+from torch import nn
+def score(rows):
+    net = nn.Linear(3, 1).cuda()
+    total = 0.0
+    for x in DataLoader(rows):
+        total += net(x.cuda()).square().mean()  # TL601
+    print(total)
+""",
+    "an entry of a dictionary": """
+import torch
+def go(f, o, d):
+    seen = {"loss": 0.0}
+    for b in d:
+        c = f(b).mean()
+        o.zero_grad()
+        c.backward()
+        o.step()
+        seen["loss"] += c  # TL601
+    return seen
+""",
+}
+
+SILENT = {
+    "detached, or read": """
+import torch
+def go(f, o, d):
+    a = e = 0.0
+    for b in d:
+        c = f(b).mean()
+        o.zero_grad()
+        c.backward()
+        o.step()
+        a += c.detach()
+        e += c.item()
+    return a, e
+""",
+    "the sum is what backward runs on": """
+import torch
+def go(f, o, d):
+    for b in d:
+        a = 0.0
+        for piece in b:
+            a += f(piece).mean()
+        o.zero_grad()
+        a.backward()
+        o.step()
+""",
+    "autograd is off in the caller": """
+import torch
+def add(f, d):
+    a = 0.0
+    for b in d:
+        a += f(b).mean()
+    return a
+def run(f, d):
+    with torch.no_grad():
+        return add(f, d)
+""",
+    "counts have no graph": """
+import torch
+def go(f, o, d):
+    right = 0
+    for b, y in d:
+        z = f(b)
+        loss = z.mean()
+        o.zero_grad()
+        loss.backward()
+        o.step()
+        right += (z.argmax(1) == y).sum()
+    return right
+""",
+}
+
+
+@pytest.mark.parametrize("source", FIRES.values(), ids=FIRES)
+def test_fires(source: str) -> None:
+    check(source, "TL601")
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
+def test_stays_silent(source: str) -> None:
+    check(source, "TL601")
