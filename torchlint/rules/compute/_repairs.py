@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import libcst as cst
 
 from torchlint.findings import Applicability
-from torchlint.rules._repairs import Unfit, add_argument, code, repair
+from torchlint.rules._repairs import Unfit, add_argument, code, repair, spell
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Kind
+
+_TAKE_DTYPE: Final = ("numpy.empty", "numpy.eye", "numpy.identity", "numpy.linspace", "numpy.ones", "numpy.zeros")
 
 
 @repair
@@ -59,3 +63,20 @@ def allowed_tf32(node: cst.CSTNode) -> NodeFix:
         quote = node.args[0].value.quote
         return NodeFix(Applicability.UNSAFE, message, (NodeEdit(node.args[0].value, f"{quote}high{quote}"),))
     raise Unfit
+
+
+@repair
+def in_float32(model: Model, made: sites.Call | None) -> NodeFix:
+    """`dtype=torch.float32` where a sum, and `dtype=np.float32` where an array is made."""
+    if made is None:
+        raise Unfit
+    message = "Make it float32"
+    option = made.argument(None, "dtype")
+    if option is not None:
+        if not isinstance(option.node, cst.Attribute):
+            raise Unfit
+        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(option.node.attr, "float32"),))
+    if made.opaque_arguments or not (made.callee or "").startswith(_TAKE_DTYPE):
+        raise Unfit
+    written, imports = spell(model, "numpy.float32")
+    return NodeFix(Applicability.UNSAFE, message, (add_argument(made.node, f"dtype={written}"),), imports)

@@ -10,7 +10,8 @@ import libcst as cst
 
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.compute import _repairs
 from torchlint.rules.compute._reasons import states_reason
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.rules.pipeline._provenance import Provenance
@@ -47,6 +48,7 @@ class Float64OnDevice(Rule):
     name = "float64-on-device"
     bottleneck = "compute"
     summary = "Float64 tensors reach the device by NumPy's default, or without a stated reason"
+    fix_availability = FixAvailability.SOMETIMES
     words = ("double", "float64", "numpy")
 
     def on_module(self, model: Model) -> Iterator[Report]:
@@ -79,6 +81,7 @@ class Float64OnDevice(Rule):
                 asked,
                 max(hot.impact, Impact.MEDIUM) if hot is not None else Impact.LOW,
                 because(hot),
+                _repairs.in_float32(model, _made_double(array, provenance)) if array is not None else None,
             )
 
 
@@ -175,3 +178,17 @@ def _is_double(value: Value, provenance: Provenance, depth: int) -> bool:
         first = next((operand for _, operand in operands or () if operand.kind in kinds), None)
         return first is not None and _is_double(first, provenance, depth + 1)
     return False
+
+
+def _made_double(value: Value, provenance: Provenance | None) -> sites.Call | None:
+    """The call that made an array float64, where nothing but casts and arrangements stand between."""
+    for _ in range(20):
+        call = provenance.call(value) if provenance is not None else None
+        if call is None or (call.callee or "") in _DOUBLES:
+            return call
+        operands = provenance.operands(value) if provenance is not None else None
+        arrays = [operand for _, operand in operands or () if operand.kind in (Kind.NDARRAY, Kind.TENSOR)]
+        if len(arrays) != 1:
+            return None
+        value = arrays[0]
+    return None

@@ -7,7 +7,8 @@ from typing import Final
 
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
+from torchlint.rules.compute import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates, Scope
 from torchlint.semantics.model import Model
@@ -22,6 +23,7 @@ class LowPrecisionAccumulation(Rule):
     name = "low-precision-accumulation"
     bottleneck = "compute"
     summary = "A running sum is kept by hand in half precision over many steps or elements"
+    fix_availability = FixAvailability.SOMETIMES
     ruleset = RuleSet.EXTENDED
     words = ("float16", "bfloat16", "half")
 
@@ -39,6 +41,7 @@ class LowPrecisionAccumulation(Rule):
             max(Confidence.LIKELY, min(total.conf, Confidence.LIKELY)),
             Impact.MEDIUM,
             because(model.hot(site.context)),
+            _repairs.in_float32(model, _started(site, model)),
         )
 
 
@@ -50,3 +53,9 @@ def _over_many(site: sites.Accumulate, model: Model) -> bool:
         if link.scope is Scope.FUNCTION:
             break
     return site.target.startswith("self.") and model.hot(site.context) is not None
+
+
+def _started(site: sites.Accumulate, model: Model) -> sites.Call | None:
+    """The one call that made the sum's first value."""
+    made = [call for node in site.before.origins if (call := model.call(node)) is not None]
+    return made[0] if len(made) == 1 else None

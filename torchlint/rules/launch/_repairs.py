@@ -12,7 +12,7 @@ from torchlint.findings import Applicability
 from torchlint.rules._patterns import consumers, operation
 from torchlint.rules._repairs import Rewrite, Unfit, below, code, comments, remove_argument, repair, spell, tight
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules.launch._bodies import names_read, names_written
+from torchlint.rules.launch._bodies import bound_names, names_read, names_written
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
@@ -189,6 +189,9 @@ def hoisted(model: Model, node: cst.CSTNode, loop: cst.CSTNode) -> NodeFix:
             break
         if name in names_read(other):
             raise Unfit
+    changing = names_written(model, [loop.body]) | (bound_names(loop.target) if isinstance(loop, cst.For) else set())
+    if names_read(statement.value) & (changing - {name}):
+        raise Unfit
     others: list[cst.CSTNode] = [other for other in loop.body.body if other is not line]
     head: list[cst.CSTNode] = [loop.iter, loop.target] if isinstance(loop, cst.For) else [loop.test]
     if name in names_written(model, others) or any(name in names_read(part) for part in head):

@@ -11,7 +11,8 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.knowledge import names as known
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.pipeline import _repairs
 from torchlint.rules.pipeline._order import Order, Orders
 from torchlint.rules.pipeline._transfers import transfer_of
 from torchlint.semantics import sites
@@ -45,6 +46,7 @@ class DeviceToHostRace(Rule):
     name = "device-to-host-race"
     bottleneck = "pipeline"
     summary = "A non-blocking copy to the host is read before anything waited for it"
+    fix_availability = FixAvailability.SOMETIMES
     words = ("non_blocking",)
 
     def on_module(self, model: Model) -> Iterator[Report]:
@@ -65,6 +67,7 @@ class DeviceToHostRace(Rule):
                 min(confidence, copy.confidence),
                 Impact.HIGH,
                 (("the copy starts here", start),),
+                _repairs.blocking(started) if (started := model.call(start)) is not None else None,
             )
 
 

@@ -9,7 +9,8 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.pipeline import _repairs
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
@@ -26,6 +27,7 @@ class LoopInvariantTransfer(Rule):
     name = "loop-invariant-transfer"
     bottleneck = "pipeline"
     summary = "The same tensor or module is moved to the device on every iteration"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (".to", ".cuda", ".xpu", ".npu")
     words = ("to", "cuda", "xpu", "npu")
 
@@ -53,6 +55,7 @@ class LoopInvariantTransfer(Rule):
             confidence,
             hot.impact,
             _related(hot, loop),
+            _repairs.moved_once(model, site, loop.node) if loop is not None and loop.node is not None else None,
         )
 
 

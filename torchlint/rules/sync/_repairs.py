@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
+from torchlint.rules._patterns import alike
 from torchlint.rules._repairs import (
     Rewrite,
     Unfit,
@@ -303,3 +304,32 @@ def _may_both_run(model: Model, sides: tuple[cst.BaseExpression, ...]) -> None:
     for side in sides:
         if not model.value(side).is_tensor or not all(is_pure(model, node) for node in below(side)):
             raise Unfit
+
+
+@repair
+def chosen_elements(model: Model, site: sites.Subscript) -> NodeFix:
+    """`x.copy_(torch.where(m, y, x))` for `x[m] = y[m]`, where `m` compares `x` with a number and so has its shape."""
+    statement = model.parent(parent) if (parent := model.parent(site.node)) is not None else None
+    if site.mode != "write" or not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+        raise Unfit
+    source = statement.value
+    if not isinstance(source, cst.Subscript) or len(source.slice) != 1 or len(site.node.slice) != 1:
+        raise Unfit
+    mine, its = site.node.slice[0].slice, source.slice[0].slice
+    if not isinstance(mine, cst.Index) or not isinstance(its, cst.Index) or not alike(model, mine.value, its.value):
+        raise Unfit
+    mask = mine.value
+    if (
+        not isinstance(mask, cst.Comparison)
+        or len(mask.comparisons) != 1
+        or not alike(model, mask.left, site.node.value)
+    ):
+        raise Unfit
+    if model.value(mask.comparisons[0].comparator).kind is not Kind.NUMBER:
+        raise Unfit
+    if not all(is_pure(model, node) for node in below(source)):
+        raise Unfit
+    where, imports = spell(model, "torch.where")
+    x = code(site.node.value)
+    written = f"{x}.copy_({where}({code(mask)}, {code(source.value)}, {x}))"
+    return NodeFix(Applicability.UNSAFE, "Choose on the device", (NodeEdit(statement, written),), imports)

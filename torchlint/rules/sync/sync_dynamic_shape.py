@@ -9,7 +9,8 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._uses import used_as_tensor
 from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
@@ -43,6 +44,7 @@ class SyncDynamicShape(Rule):
     name = "sync-dynamic-shape"
     bottleneck = "sync"
     summary = "The shape of a result depends on data, so the host waits to see it"
+    fix_availability = FixAvailability.SOMETIMES
     calls = (*_FUNCTIONS, *(f".{name}" for name in _ADVICE if name not in ("where", "one_hot")))
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -95,6 +97,7 @@ class SyncDynamicShape(Rule):
             confidence,
             wait.impact,
             wait.related,
+            _repairs.chosen_elements(model, site),
         )
 
 
