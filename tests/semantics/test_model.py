@@ -577,3 +577,70 @@ def test_not_all_that_torch_gives_is_a_tensor(expression: str, kind: Kind) -> No
             show({expression})
     """)
     assert value.kind is kind
+
+
+def test_the_first_argument_of_a_modules_hook_is_the_module() -> None:
+    module, output, grad = shown("""
+        def after(module, inputs, output):
+            show(module, output)
+
+        def through(grad):
+            show(grad)
+
+        def watch(net, weight):
+            net.register_forward_hook(after)
+            weight.register_hook(through)
+    """)
+    assert module.kind is Kind.MODULE
+    assert output.kind is Kind.BATCH
+    assert grad.kind is Kind.BATCH
+
+
+def test_a_factory_of_decorators_may_turn_autograd_off() -> None:
+    model = model_of("""
+        import torch
+
+        def smart(mode=True):
+            def decorate(fn):
+                return (torch.inference_mode if NEW else torch.no_grad)()(fn)
+            return decorate
+
+        def plain(mode=True):
+            def decorate(fn):
+                return log(fn)(mode)
+            return decorate
+
+        @smart()
+        def validate(net, x):
+            mark(net(x))
+
+        @plain()
+        def train(net, x):
+            mark(net(x))
+    """)
+    marks = [
+        call for call in model.sites.calls if isinstance(call.node.func, cst.Name) and call.node.func.value == "mark"
+    ]
+    assert [model.autograd_off(call.context) for call in marks] == [True, False]
+
+
+def test_a_backend_chosen_by_a_condition_is_waited_for_by_its_methods() -> None:
+    (kind,) = shown("""
+        def f(fast):
+            backend = torch.cuda if fast else torch.xpu
+            show(backend)
+    """)
+    assert kind.kind is Kind.UNKNOWN
+
+
+def test_a_named_tuple_holds_what_it_is_given() -> None:
+    (pair,) = shown("""
+        import collections
+        Pair = collections.namedtuple("Pair", ["left", "right"])
+
+        def f(x):
+            show(Pair(torch.zeros(3), 4))
+    """)
+    assert pair.kind is Kind.CONTAINER
+    assert pair.items is not None
+    assert [value.kind for value in pair.items.values()] == [Kind.TENSOR, Kind.NUMBER]

@@ -250,6 +250,8 @@ def join(a: Value, b: Value) -> Value:
         return _join_kinds(a, b)
     if a.kind is Kind.NONE:
         return a
+    if a.kind is Kind.NAMESPACE and a.qual != b.qual:
+        return UNKNOWN  # `torch.cuda if ... else torch.xpu`: what it has goes by its methods' names
     same_fn = a.fn is b.fn
     cls, origins = a.cls, _origins(a, b)
     if a.cls is not b.cls:

@@ -6,11 +6,26 @@ import libcst as cst
 
 from torchlint.knowledge import names as known
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
+from torchlint.semantics.names import children, dotted
 from torchlint.semantics.reading.own_calls import OwnCallReader
 from torchlint.semantics.values import (
     Kind,
     Value,
 )
+
+
+def _turns_grad_off(factory: FunctionInfo) -> bool:
+    """Whether a factory of decorators wraps what it is given in `torch.no_grad()` or its kin."""
+    todo: list[cst.CSTNode] = [factory.node]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, cst.Return) and isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Call):
+            made = node.value.func.func
+            names = [made.body, made.orelse] if isinstance(made, cst.IfExp) else [made]
+            if all((dotted(name) or "").endswith(("no_grad", "inference_mode")) for name in names):
+                return True
+        todo.extend(children(node))
+    return False
 
 
 class DecoratorReader(OwnCallReader):
@@ -79,7 +94,8 @@ class DecoratorReader(OwnCallReader):
             called = self.eval_quietly(call.func)
             qual = called.qual or ""
             if called.fn is not None:
-                return function  # a factory of decorators: what it gives is not known
+                info.no_grad = info.no_grad or _turns_grad_off(called.fn)
+                return function  # a factory of decorators: what else it does is not known
         elif decorator.fn is not None and decorator.fn.parameters:
             # A decorator of this file: its wrapper calls this very function.
             self.pass_value(decorator.fn.parameters[0], node, function, {})

@@ -211,6 +211,9 @@ class DefinitionReader(BindingReader):
                     join(passed, value) if value.kind is passed.kind and value.device not in (0, ANYWHERE) else passed
                 )
         if info.role is Role.HOOK and (value is None or value.kind is Kind.UNKNOWN):
+            own = len(info.parameters) - (info.method == "instance")
+            if own > 1 and parameter.index == len(info.parameters) - own:  # a module's hook is given the module first
+                return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, deps=bit)
             graph = ATTACHED if info.hook == "forward" else DETACHED
             value = Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=graph)
         elif value is None or value.kind is Kind.UNKNOWN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from torchlint.findings import Confidence
@@ -26,6 +27,8 @@ from torchlint.semantics.values import (
     Value,
     join,
 )
+
+_NAMED_TUPLE = "collections.namedtuple.made"  # the class that `collections.namedtuple` makes
 
 _TENSOR_NAMESPACES = frozenset(
     """torch torch.nn.functional torch.linalg torch.fft torch.special torch.nn.utils torch.nn.utils.rnn torch.sparse
@@ -84,6 +87,12 @@ class ExternalReader(MethodReader):
                 elif factory.qual in ("int", "float"):
                     elem = NUMBER
             return Value(Kind.CONTAINER, qual=kind, elem=elem, origins=(site.node,))
+        if qual == "collections.namedtuple":
+            return Value(Kind.CLASS, qual=_NAMED_TUPLE)
+        if qual == _NAMED_TUPLE:
+            held = {a.name or index: a.value for index, a in enumerate(site.arguments) if not a.star}
+            elem = functools.reduce(join, held.values()) if held else None
+            return Value(Kind.CONTAINER, qual="tuple", elem=elem, items=held or None, origins=(site.node,))
         if qual == "itertools.product" or qual == "itertools.zip_longest":
             return zipped(self, site)
         if qual == "logging.getLogger" or qual.endswith(("get_logger", "getLogger")):
