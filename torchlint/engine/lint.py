@@ -228,10 +228,12 @@ def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -
     from torchlint.engine.edits import to_fix
 
     tree = linked.tree
-    related = _places(linked, (node for _, report in reports for _, node in report.related))
+    elsewhere = dict.fromkeys(node for _, report in reports for _, node in report.related)
     nodes = [report.node for _, report in reports]
     nodes += [edit.node for _, report in reports if report.fix for edit in report.fix.edits]
-    spans = tree.locate(nodes)
+    spans = tree.locate([*nodes, *elsewhere])
+    related = {node: (tree.source.path, spans[node][0]) for node in elsewhere if node in spans}
+    related |= _places(linked, [node for node in elsewhere if node not in spans])
     for rule, report in reports:
         if report.node not in spans:
             continue  # it stands in another file, and is reported with that
@@ -255,11 +257,11 @@ def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -
 
 
 def _places(linked: _Linked, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, tuple[str, Position]]:
-    """The file and the place of nodes: most stand in the file itself, or where the model knows."""
+    """The file and the place of nodes that stand in other files: in most cases the model knows in which."""
     left = dict.fromkeys(nodes)
     homes = {id(linked.model.home.get(node, linked.model)) for node in left}
     places: dict[cst.CSTNode, tuple[str, Position]] = {}
-    for model in (id(linked.model), *homes, *linked.trees):
+    for model in (*homes, *linked.trees):
         tree = linked.trees[model]
         if left:
             found = tree.locate(left)
