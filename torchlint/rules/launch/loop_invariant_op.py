@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._patterns import Operation, operation
+from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
@@ -17,11 +17,18 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
+from torchlint.semantics.values import DETACHED, Kind, Value
 
 _COSTLY: Final = frozenset(
     """matmul einsum linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cdist baddbmm addmm
     scaled_dot_product_attention outer kron inv pinv svd eigh qr cholesky solve lstsq bilinear interpolate
     tensordot Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Bilinear""".split()
+)
+# Work that fills a tensor of its own with every call, cheap where it is small: that is not known here.
+_LARGE: Final = frozenset(
+    """softmax log_softmax cat stack repeat repeat_interleave tile sort topk cumsum masked_fill where one_hot exp log
+    sin cos pow sqrt normalize layer_norm rms_norm sigmoid tanh gelu relu grid_sample affine_grid meshgrid
+    embedding add sub mul div""".split()
 )
 _PLAIN_CALLS: Final = frozenset("len int float min max range".split())
 # Operations that draw other numbers on each call.
@@ -49,30 +56,80 @@ class LoopInvariantOp(Rule):
         if hot is None or hotness.in_test(site.context) or (facts.count is not None and facts.count <= _SHORT):
             return
         body = body_of(site)
-        costly = [made for node in within(body) if (made := _costly(model, node)) is not None]
-        if not costly or _trains(model, body):
+        trains = _trains(model, body)
+        costly = [
+            (node, confidence)
+            for node in within(body)
+            if isinstance(node, (cst.Call, cst.BinaryOperation)) and (confidence := _costly(model, node, trains))
+        ]
+        if not costly:
             return
         written = names_written(model, body) | bound_names(site.target)
         reported: set[cst.CSTNode] = set()
-        for made in costly:
-            if made.node in reported or not _is_invariant(model, made.node, written):
+        for node, confidence in sorted(costly, key=lambda found: -found[1]):
+            if node in reported or not _is_invariant(model, node, written) or _is_chosen(model, node, body, written):
                 continue
-            reported.update(within([made.node]))
+            if confidence is Confidence.POSSIBLE and not _meets(model, node, body, written):
+                continue
+            reported.update(within([node]))
             yield Report(
-                made.node,
-                f"{quote(made.node)} gives the same result in every round of the loop: nothing that it reads "
-                "changes there",
+                node,
+                f"{quote(node)} gives the same result in every round of the loop: nothing that it reads changes there",
                 "compute it once before the loop",
-                Confidence.LIKELY,
+                confidence,
                 Impact.MEDIUM,
                 (("the loop", site.node), *because(hot)),
-                _repairs.hoisted(model, made.node, site.node),
+                _repairs.hoisted(model, node, site.node),
             )
 
 
-def _costly(model: Model, node: cst.CSTNode) -> Operation | None:
-    made = operation(model, node) if isinstance(node, (cst.Call, cst.BinaryOperation)) else None
-    return made if made is not None and made.name in _COSTLY and model.value(node).is_tensor else None
+def _costly(model: Model, node: cst.Call | cst.BinaryOperation, trains: bool) -> Confidence | None:
+    """How sure it is that an expression costs enough to be moved, and is not changed by what is trained."""
+    if not model.value(node).is_tensor:
+        return None
+    made = operation(model, node)
+    if made is None:
+        return None if trains or not _runs_module(model, node) else Confidence.POSSIBLE
+    operands = [value for value in map(model.value, made.operands) if value.kind is not Kind.NUMBER]
+    held = [inner for inner in within([node]) if isinstance(inner, cst.Attribute) and model.value(inner).is_tensor]
+    if trains and (made.name[:1].isupper() or held):
+        return None  # it may read what is trained
+    if trains and not all(_is_data(value) for value in operands):
+        return None
+    if made.name in _COSTLY:
+        untrained = not trains or all(value.graph == DETACHED for value in operands)
+        return Confidence.LIKELY if untrained else Confidence.POSSIBLE
+    large = made.name in _LARGE and model.value(node).rank != 0 and any(value.is_tensor for value in operands)
+    return Confidence.POSSIBLE if large else None
+
+
+def _runs_module(model: Model, node: cst.Call | cst.BinaryOperation) -> bool:
+    """Whether a network is run, of which nothing is known, and not to be trained."""
+    site = model.call(node)
+    return (
+        site is not None
+        and (site.function.kind is Kind.MODULE or (site.callee is None and site.target is None and site.method is None))
+        and model.autograd_off(site.context)
+        and not model.in_measurement(site.context)
+    )
+
+
+def _is_data(value: Value) -> bool:
+    """Whether it is a tensor that no optimizer changes, as far as anyone knows."""
+    known = value.is_tensor or (value.kind is Kind.UNKNOWN and value.may_be_device)
+    return known and not value.attached and value.qual != "torch.nn.Parameter"
+
+
+def _meets(model: Model, node: cst.CSTNode, body: list[cst.CSTNode], written: set[str]) -> bool:
+    """Whether the result is used together with what changes: else the loop repeats all of it on purpose."""
+    readings = {node, *model.uses.get(node, ())}
+    for reader in (model.parent(one) for one in readings):
+        around = reader
+        while around is not None and around not in body and not isinstance(around, cst.BaseSmallStatement):
+            if isinstance(around, (cst.Call, cst.BinaryOperation)) and names_read(around) & written:
+                return True
+            around = model.parent(around)
+    return False
 
 
 def _trains(model: Model, body: list[cst.CSTNode]) -> bool:
@@ -80,6 +137,16 @@ def _trains(model: Model, body: list[cst.CSTNode]) -> bool:
     for site in calls_in(model, body):
         if site.method in ("backward", "step") or (site.target is not None and hotness.does(site.target, _TRAINS)):
             return True
+    return False
+
+
+def _is_chosen(model: Model, node: cst.CSTNode, body: list[cst.CSTNode], written: set[str]) -> bool:
+    """Whether only some rounds come to it, by a choice within the loop."""
+    inner, around = node, model.parent(node)
+    while around is not None and inner not in body:
+        if isinstance(around, (cst.If, cst.IfExp)) and inner is not around.test and names_read(around.test) & written:
+            return True
+        inner, around = around, model.parent(around)
     return False
 
 
@@ -93,10 +160,12 @@ def _is_invariant(model: Model, node: cst.CSTNode, written: set[str]) -> bool:
                 return False
             continue
         made, site = operation(model, inner), model.call(inner)
-        if made is None:
+        if made is None and inner is not node:
             callee = (site.callee or "") if site is not None else ""
             if callee not in _PLAIN_CALLS and not callee.startswith("math."):
                 return False
-        elif made.name in _RANDOM or (made.name[:1].isupper() and made.name not in _COSTLY) or made.in_place:
+        elif made is not None and (
+            made.name in _RANDOM or (made.name[:1].isupper() and made.name not in _COSTLY) or made.in_place
+        ):
             return False
     return True

@@ -91,6 +91,8 @@ def _is_constant(model: Model, expression: cst.BaseExpression, depth: int = 0) -
     value = model.value(expression)
     if value.kind in (Kind.NUMBER, Kind.DTYPE, Kind.DEVICE, Kind.STRING):
         return True
+    if value.kind is Kind.UNKNOWN:
+        return _is_setting(model, expression)
     if not value.is_tensor or depth > _DEPTH:
         return False
     if _is_buffer(model, expression, value):
@@ -108,6 +110,22 @@ def _is_constant(model: Model, expression: cst.BaseExpression, depth: int = 0) -
         if not all(_is_constant(model, operand, depth + 1) for operand in _tensors(model, made)):
             return False
     return True
+
+
+def _is_setting(model: Model, expression: cst.BaseExpression) -> bool:
+    """Whether it is an attribute that a module's constructor alone sets: a size, a base."""
+    if not isinstance(expression, cst.Attribute):
+        return False
+    owner = model.value(expression.value)
+    if owner.kind is not Kind.MODULE or owner.cls is None:
+        return False
+    setters = {
+        method.role
+        for method in owner.cls.methods.values()
+        for cls, name, _ in method.attributes
+        if cls is owner.cls and name == expression.attr.value
+    }
+    return setters == {Role.SETUP}
 
 
 def _tensors(model: Model, made: Operation) -> tuple[cst.BaseExpression, ...]:

@@ -47,11 +47,12 @@ class TensorFromPythonInHotPath(Rule):
         hot = model.hot(site.context)
         if hot is None:
             return
-        number = _is_number(data)
+        passed = _is_passed_number(data, site, model)
+        number = passed or _is_number(data)
         if not number and not _is_python_data(data):
             return
         computes = number and _computes(model, site.node)
-        if not computes and (_is_new(data.node, site.context, hot, model) or _is_hoisted(site, model)):
+        if not computes and not passed and (_is_new(data.node, site.context, hot, model) or _is_hoisted(site, model)):
             return
         if number and not computes:
             confidence = Confidence.POSSIBLE  # a tensor may be wanted: it is returned, or given to something
@@ -101,6 +102,16 @@ def _is_number(data: sites.Argument) -> bool:
         data.value.kind is Kind.TENSOR and data.value.conf is Confidence.POSSIBLE
     )
     return unsure and isinstance(data.node, (cst.BinaryOperation, cst.UnaryOperation))
+
+
+def _is_passed_number(data: sites.Argument, site: sites.Call, model: Model) -> bool:
+    """Whether it is a parameter for which every caller passes a number."""
+    owner = model.function_of(site.context)
+    if data.value.kind is not Kind.UNKNOWN or not isinstance(data.node, cst.Name) or not owner.callers:
+        return False
+    calls = [model.call(caller.node) for caller in owner.callers]
+    passed = [call.argument_for(owner, data.node.value) for call in calls if call is not None]
+    return all(argument is not None and _is_number(argument) for argument in passed)
 
 
 def _is_python_data(data: sites.Argument) -> bool:

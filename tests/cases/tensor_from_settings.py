@@ -1,0 +1,24 @@
+"""Weights of a loss are a list in the settings, made a tensor on every call."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+MEAN = [0.485, 0.456, 0.406]
+
+
+class Loss(nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.weights = list(weights)
+
+    def forward(self, logits, gold):
+        weight = torch.tensor(self.weights, device=logits.device)  # TL207
+        return F.cross_entropy(logits, gold, weight=weight)
+
+
+class Normal(nn.Module):
+    def forward(self, x):
+        mean = torch.as_tensor(MEAN, device=x.device, dtype=x.dtype)  # TL207
+        std = x.new_tensor([0.229, 0.224, 0.225])  # TL207
+        return (x - mean[:, None, None]) / std[:, None, None]
