@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo
+from torchlint.semantics.functions import ClassInfo, Effect, FunctionInfo
 from torchlint.semantics.values import Gate, Value
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class LoopFacts:
     node: cst.CSTNode  # For, While, or a comprehension
     iterable: Value | None  # None for `while`
     count: int | None = None  # rounds, where that is a literal
-    body_effects: list[tuple[EffectKind, FunctionInfo | None]] = field(default_factory=list)  # not those of inner loops
+    body_effects: list[Effect] = field(default_factory=list)  # not those of inner loops
     inner: list[Context] = field(default_factory=list)
     calls_layers: bool = False  # what it calls are the modules that it iterates
     iterates: Iterates | None = None  # worked out when asked
@@ -78,6 +78,7 @@ class Context:
     )  # the function whose body it is in; None at module level
     loops: tuple[Context, ...] = field(init=False, default=())  # around it within its function, innermost first
     grad_off: bool = field(init=False, default=False)  # by a `with` in its function, or a decorator of it
+    rare: bool = field(init=False, default=False)  # behind a gate within its innermost loop, or its function
     _hot: Hot | bool | None = False
 
     def __post_init__(self) -> None:
@@ -88,8 +89,12 @@ class Context:
             return
         if parent is not None:
             self.owner, self.loops, self.grad_off = parent.owner, parent.loops, parent.grad_off
+            self.rare = parent.rare
         if self.scope is Scope.LOOP:
             self.loops = (self, *self.loops)
+            self.rare = False
+        elif self.scope is Scope.BRANCH:
+            self.rare |= self.gate in (Gate.RARE, Gate.DEBUG)
         elif self.scope is Scope.WITH:
             if "no_grad" in self.flags:
                 self.grad_off = True

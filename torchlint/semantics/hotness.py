@@ -111,7 +111,8 @@ def _own_work(loop: Context, kinds: frozenset[EffectKind]) -> bool:
     facts = loop.loop
     assert facts is not None
     return any(
-        kind in kinds or (callee is not None and function_work(callee, kinds)) for kind, callee in facts.body_effects
+        effect.kind in kinds or (effect.callee is not None and function_work(effect.callee, kinds))
+        for effect in facts.body_effects
     ) or any(iterates(inner) is not Iterates.STEPS and _own_work(inner, kinds) for inner in facts.inner)
 
 
@@ -130,11 +131,17 @@ def function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
 
 def _has_step_loop_itself(function: FunctionInfo) -> bool:
     for effect in function.effects:
-        if any(iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops()):
+        loops = effect.context.enclosing_loops()
+        if any(iterates(loop) is Iterates.STEPS for loop in loops) and not any(_is_rare(loop) for loop in loops):
             return True
-        if effect.callee is not None and _has_step_loop(effect.callee):
+        if effect.callee is not None and not effect.context.rare and _has_step_loop(effect.callee):
             return True
     return False
+
+
+def _is_rare(loop: Context) -> bool:
+    """Whether a loop runs now and then only, as seen from the loop around it or from its function."""
+    return loop.parent is not None and loop.parent.rare
 
 
 _has_step_loop = remembered(_has_step_loop_itself, False)
@@ -164,8 +171,10 @@ def _iterates(loop: Context, facts: LoopFacts) -> Iterates:
         return Iterates.LAYERS
     if _own_work(loop, _WORK):
         return Iterates.STEPS
-    if any(iterates(inner) is Iterates.STEPS for inner in facts.inner) or any(
-        callee is not None and _has_step_loop(callee) for _, callee in facts.body_effects
+    # What is done now and then, such as an evaluation every thousand steps, makes no epochs of steps.
+    if any(iterates(inner) is Iterates.STEPS and not _is_rare(inner) for inner in facts.inner) or any(
+        effect.callee is not None and not effect.context.rare and _has_step_loop(effect.callee)
+        for effect in facts.body_effects
     ):
         return Iterates.EPOCHS
     if kind is Kind.TENSOR:

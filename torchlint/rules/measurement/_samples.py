@@ -159,7 +159,7 @@ def _same_work(operands: list[cst.BaseExpression], loop: Context, model: Model) 
     assert facts is not None
     if isinstance(facts.node, cst.For) and not _counts(facts.node):
         return False
-    trains = any(kind is EffectKind.OPTIMIZER_STEP for kind, _ in facts.body_effects)
+    trains = any(effect.kind is EffectKind.OPTIMIZER_STEP for effect in facts.body_effects)
     if trains or hotness.iterates(loop) is Iterates.EPOCHS:
         return False
     changing = {
@@ -191,19 +191,16 @@ def _counts(loop: cst.For) -> bool:
 
 
 def runs_on_device(interval: Interval, model: Model) -> bool:
-    """Whether the work is the device's: it shows, or the interval waits for a device."""
-    if model.accelerated and any(name.split(".", 1)[0] == "torch" for name in model.imports):
-        return True
+    """Whether the work is the device's: it shows, or the function waits for a device."""
     nodes = {call.node for call in interval.calls[interval.first : interval.last + 1]}
-    return any(
-        happening.effect.kind is EffectKind.WAIT
-        or (
-            happening.effect.node in nodes
-            and happening.effect.value is not None
-            and happening.effect.value.device & DEVICE
-        )
-        for happening in happenings(interval.function)
-    )
+    for happening in happenings(interval.function):
+        effect = happening.effect
+        if effect.kind is EffectKind.WAIT:
+            return True
+        if effect.node in nodes and effect.value is not None:
+            if effect.value.device & DEVICE or (effect.kind is EffectKind.FORWARD and model.accelerated):
+                return True
+    return False
 
 
 def mentions(function: FunctionInfo, names: frozenset[str]) -> bool:

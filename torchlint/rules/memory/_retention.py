@@ -191,7 +191,7 @@ def given_to_caller(name: str, context: Context, loop: Context | None, model: Mo
         iterable = loop.loop.iterable
         if iterable is not None and iterable.kind is Kind.LOADER:
             return False
-        if any(kind is EffectKind.BACKWARD for kind, _ in loop.loop.body_effects):
+        if any(effect.kind is EffectKind.BACKWARD for effect in loop.loop.body_effects):
             return False
         hot = model.hot(context)
         if hot is not None and hot.trains:

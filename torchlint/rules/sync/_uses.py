@@ -119,7 +119,7 @@ def _ends_decoding(model: Model, branch: cst.If | cst.While, context: Context) -
             if hotness.iterates(link) is not Iterates.STEPS:
                 return False
             hot = model.hot(link)
-            kinds = {kind for kind, _ in link.loop.body_effects}
+            kinds = {effect.kind for effect in link.loop.body_effects}
             over_data = link.loop.iterable is not None and link.loop.iterable.kind is Kind.LOADER
             return (
                 hot is not None

@@ -134,11 +134,12 @@ class Reader:
         """Record an effect of the code at hand."""
         if not self.recording:
             return
-        self.frame.info.effects.append(Effect(kind, node, self.context, value, callee, part))
+        effect = Effect(kind, node, self.context, value, callee, part)
+        self.frame.info.effects.append(effect)
         if self.context.loops:
             facts = self.context.loops[0].loop
             assert facts is not None
-            facts.body_effects.append((kind, callee))
+            facts.body_effects.append(effect)
 
     def formatted(self, node: cst.BaseExpression, part: cst.BaseExpression, value: Value, how: str) -> None:
         """Record that a value becomes text."""
@@ -178,6 +179,8 @@ class Reader:
                 bits |= value.device or ANYWHERE
             if any(value.device == DEVICE for value in placed):
                 bits = DEVICE
+            elif any(value.device == HOST and value.rank for value in placed):
+                bits = HOST  # the two do not mix, unless one is a single number
             device = bits or HOST
         if graph is None:
             marks = 0
