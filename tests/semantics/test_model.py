@@ -644,3 +644,16 @@ def test_a_named_tuple_holds_what_it_is_given() -> None:
     assert pair.kind is Kind.CONTAINER
     assert pair.items is not None
     assert [value.kind for value in pair.items.values()] == [Kind.TENSOR, Kind.NUMBER]
+
+
+def test_what_is_computed_with_a_tensor_on_the_host_is_on_the_host() -> None:
+    mask, shifted, export = shown("""
+        def f(x, n, limit):
+            drawn = torch.randint(low=0, high=9, size=(n, 4))
+            show(drawn >= limit.unsqueeze(-1))
+            show(x.relu() + torch.tensor(1.0))
+            show(torch._shape_as_tensor(x)[0])
+    """)
+    assert mask.on_host
+    assert not shifted.on_host
+    assert export.on_host

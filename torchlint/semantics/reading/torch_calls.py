@@ -158,6 +158,9 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "torch.device": _device,
     "torch.from_numpy": _from_numpy,
     "torch.from_dlpack": lambda reader, site: Value(Kind.TENSOR, device=ANYWHERE, graph=DETACHED, origins=(site.node,)),
+    "torch._shape_as_tensor": lambda reader, site: Value(
+        Kind.TENSOR, device=HOST, graph=DETACHED, dtype="int64", rank=1, origins=(site.node,)
+    ),
     "torch.load": _load,
     "torch.compile": _compile,
     "torch.set_grad_enabled": _no_grad_globally,
