@@ -16,7 +16,7 @@ __all__ = ["candidates", "has_signs"]
 # Without one of these nothing in a file is known to be a tensor or to run on a device: they name torch, what is built
 # on it, and the interfaces by which values are taken for tensors where nothing is imported.
 _SIGNS = re.compile(
-    r"torch|[Tt]ensor|cuda|backward|accelerat|lightning|fabric|optimi[sz]er|forward|training_step|compute_loss|loader"
+    r"torch|[Tt]ensor|cuda|CUDA|backward|accelerat|lightning|fabric|optimi[sz]er|forward|training_step|compute_loss|loader"
 )
 
 
