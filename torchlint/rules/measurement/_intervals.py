@@ -120,43 +120,66 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
 
 def _pending(between: list[Happening], end: Context, model: Model, *, around: bool) -> Confidence | None:
     pending: Confidence | None = None
+    long_run = False
     for happening in between:
         effect = happening.effect
+        if _excluded(happening.context, end):
+            continue
         if effect.kind is EffectKind.WAIT and _runs_with(happening, end):
             if around or any(not end.inside(loop) for loop in happening.context.enclosing_loops()):
                 return None  # a point of rest in every round: what is left over is one round at the most
             pending = None
         elif effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD):
             sure = _launches(effect, model)
-            if sure is not None and _is_long_run(happening, end):
-                sure = Confidence.POSSIBLE  # what is still queued at the end is little of the whole
+            long_run = long_run or _is_long_run(happening, end)
             if sure is not None and (pending is None or sure > pending):
                 pending = sure
-    return pending
+    # What is still queued at the end of a long run is little of the whole.
+    return Confidence.POSSIBLE if pending is not None and long_run else pending
+
+
+def _excluded(context: Context, end: Context) -> bool:
+    """Whether code stands in the other branch of an `if` that the end of the interval stands in."""
+    arms = {link.node: link.negated for link in end.chain() if link.scope is Scope.BRANCH}
+    return any(
+        link.scope is Scope.BRANCH and link.node in arms and arms[link.node] != link.negated for link in context.chain()
+    )
 
 
 def _is_long_run(happening: Happening, end: Context) -> bool:
-    """Whether the interval goes over all batches of a loader, or over epochs: the queue is shorter than that."""
-    return any(
-        not end.inside(loop)
-        and loop.loop is not None
-        and (
-            hotness.iterates(loop) is Iterates.EPOCHS
-            or (loop.loop.iterable is not None and loop.loop.iterable.kind is Kind.LOADER)
-        )
-        for loop in happening.context.enclosing_loops()
-    )
+    """Whether the interval goes over all batches of a data set, or over epochs: the queue is shorter than that."""
+    return any(not end.inside(loop) and _takes_data(loop) for loop in happening.context.enclosing_loops())
+
+
+def _takes_data(loop: Context) -> bool:
+    """Whether each round of a loop is an epoch, or trains on a batch of its own; not a loop that only counts."""
+    facts = loop.loop
+    assert facts is not None
+    if hotness.iterates(loop) is Iterates.EPOCHS or (
+        facts.iterable is not None and facts.iterable.kind is Kind.LOADER
+    ):
+        return True
+    counts = facts.iterable is not None and facts.iterable.qual == "range"
+    return hotness.iterates(loop) is Iterates.STEPS and isinstance(facts.node, cst.For) and not counts
 
 
 def _launches(effect: Effect, model: Model) -> Confidence | None:
     """How sure it is that an effect puts work on a device."""
     value = effect.value
     place = value.device if value is not None else ANYWHERE
+    if not place & (DEVICE | ANYWHERE):
+        return None
     if place & DEVICE:
         return Confidence.LIKELY
-    if place & ANYWHERE:
-        return Confidence.LIKELY if model.accelerated else Confidence.POSSIBLE
-    return None
+    if (value is not None and value.conf is Confidence.POSSIBLE) or _is_foreign(effect, model):
+        return Confidence.POSSIBLE
+    return Confidence.LIKELY if model.accelerated else Confidence.POSSIBLE
+
+
+def _is_foreign(effect: Effect, model: Model) -> bool:
+    """Whether a function that neither the file nor torch defines is called: it may wait by itself."""
+    site = model.call(effect.node)
+    return site is not None and site.function.kind is Kind.FUNCTION and not (site.callee or "").startswith("torch.")
 
 
 def functions_with(node: cst.CSTNode, function: FunctionInfo, depth: int = 3) -> list[FunctionInfo]:

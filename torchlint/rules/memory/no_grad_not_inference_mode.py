@@ -91,7 +91,16 @@ def _writes(scope: Context, model: Model) -> bool:
         if isinstance(assign.target, cst.Attribute) and assign.context.inside(scope):
             if assign.value.kind not in _NEVER_ATTACHED and assign.value.kind is not Kind.CONTAINER:
                 return True
-    return any(site.context.inside(scope) and "." in site.target for site in model.sites.accumulations)
+    if any(site.context.inside(scope) and "." in site.target for site in model.sites.accumulations):
+        return True
+    return any(_keeps(site, scope) for site in model.sites.stores)
+
+
+def _keeps(site: sites.Store, scope: Context) -> bool:
+    """Whether the function hands tensors to what outlives it: an attribute's container, or an object from outside."""
+    if site.context.owner is not scope.owner or site.value.kind in _NEVER_ATTACHED or site.owner_name is None:
+        return False
+    return "." in site.owner_name or (site.owner is not None and site.owner.kind is Kind.UNKNOWN)
 
 
 def _leaves_as_numbers(function: FunctionInfo) -> bool:
