@@ -30,7 +30,7 @@ RUN = [page for page in REPAIRED if page.pair is not None and page.code not in _
 pages = st.sampled_from(REPAIRED)
 ways = st.lists(st.sampled_from(range(len(VARIATIONS))), unique=True, max_size=4).map(sorted)
 few = settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
@@ -89,7 +89,7 @@ def test_rows_without_an_edit_stay_byte_for_byte(page: Page, chosen: list[int], 
             assert any(row == other for other in left), f"row {number} is gone or changed: {row!r}"
 
 
-@settings(few, max_examples=15)
+@settings(few, max_examples=8)
 @given(st.sampled_from(RUN), ways.map(lambda chosen: [index for index in chosen if index < 5]), st.integers(0, 10**6))
 def test_fixed_code_computes_the_same(page: Page, chosen: list[int], seed: int) -> None:
     pytest.importorskip("torch")
