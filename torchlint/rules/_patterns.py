@@ -32,6 +32,12 @@ _OPERATORS: Final[dict[type[cst.CSTNode], str]] = {
     cst.Power: "pow",
     cst.PowerAssign: "pow",
 }
+_ORDERS: Final[dict[type[cst.CSTNode], str]] = {
+    cst.LessThan: "lt",
+    cst.LessThanEqual: "le",
+    cst.GreaterThan: "gt",
+    cst.GreaterThanEqual: "ge",
+}
 _SIGNS: Final[dict[type[cst.CSTNode], str]] = {cst.Minus: "neg", cst.BitInvert: "bitwise_not"}
 _ALIASES: Final[dict[str, str]] = {
     "mm": "matmul",
@@ -74,7 +80,9 @@ _ATTRIBUTES: Final[dict[str, str]] = {
     "mH": "transpose",
     "data": "detach",
 }
-_NAMESPACES: Final = frozenset("torch torch.nn.functional torch.Tensor torch.special torch.linalg einops".split())
+_NAMESPACES: Final = frozenset(
+    "torch torch.nn.functional torch.Tensor torch.special torch.linalg torch.nn.Transformer einops".split()
+)
 
 # Operations whose result holds the same numbers, in another dtype, place, or graph.
 CASTS: Final = frozenset(
@@ -132,6 +140,9 @@ def operation(model: Model, node: cst.CSTNode) -> Operation | None:
     if isinstance(node, cst.UnaryOperation):
         name = _SIGNS.get(type(node.operator))
         return Operation(name, node, (node.expression,)) if name is not None else None
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+        name = _ORDERS.get(type(node.comparisons[0].operator))
+        return Operation(name, node, (node.left, node.comparisons[0].comparator)) if name is not None else None
     if isinstance(node, cst.Subscript):
         return Operation("index", node, (node.value,))
     if isinstance(node, cst.Attribute):
@@ -329,8 +340,11 @@ def alike(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> b
 _NEUTRAL: Final = frozenset("shape device dtype ndim is_cuda size dim numel element_size stride is_contiguous".split())
 
 
-def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
-    """The operations that read the value a node makes; None for another use: stored, returned to outside, compared."""
+def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterator[Operation | None]:
+    """The operations that read the value a node makes; None for another use: stored, returned to outside, compared.
+
+    `kept`: that it is kept in an attribute or a buffer of `self` is no other use; what reads it from there counts.
+    """
     todo: list[cst.CSTNode] = [node, *model.uses.get(node, ())]
     seen: set[cst.CSTNode] = set()
     while todo:
@@ -343,7 +357,8 @@ def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
             around = model.parent(around)
         if isinstance(around, (cst.Assign, cst.AnnAssign)):
             if isinstance(around, cst.Assign) and any(
-                not isinstance(t.target, (cst.Name, cst.Tuple)) for t in around.targets
+                not isinstance(t.target, (cst.Name, cst.Tuple)) and not (kept and _is_own(t.target))
+                for t in around.targets
             ):
                 yield None  # kept in an attribute or a container
         elif isinstance(around, cst.NamedExpr) or (isinstance(around, cst.IfExp) and reading is not around.test):
@@ -363,6 +378,8 @@ def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
         elif isinstance(around, cst.Call):
             site = model.call(around)
             made = operation(model, around)
+            if kept and isinstance(around.func, cst.Attribute) and around.func.attr.value == "register_buffer":
+                continue
             if site is not None and site.target is not None:
                 # A helper of this file reads it by the name of a parameter; an unused one does not read it.
                 continue
@@ -373,6 +390,10 @@ def consumers(model: Model, node: cst.CSTNode) -> Iterator[Operation | None]:
             continue
         else:
             yield None
+
+
+def _is_own(target: cst.BaseExpression) -> bool:
+    return isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and target.value.value == "self"
 
 
 def _callers(model: Model, statement: cst.Return) -> list[cst.CSTNode]:

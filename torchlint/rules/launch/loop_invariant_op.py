@@ -108,7 +108,14 @@ def _runs_module(model: Model, node: cst.Call | cst.BinaryOperation) -> bool:
     site = model.call(node)
     return (
         site is not None
-        and (site.function.kind is Kind.MODULE or (site.callee is None and site.target is None and site.method is None))
+        and (
+            site.function.kind is Kind.MODULE
+            or (
+                site.callee is None
+                and site.target is None
+                and (site.method is None or (site.receiver is not None and site.receiver.cls is not None))
+            )
+        )
         and model.autograd_off(site.context)
         and not model.in_measurement(site.context)
     )

@@ -56,15 +56,18 @@ class SyncDynamicShape(Rule):
         if is_function:
             argument = site.argument(0, "input") or site.argument(None, "condition") or site.argument(None, "tensor")
             read = as_operand(argument.value) if argument is not None else None
+        sure = True
         if read is None or not _depends_on_data(name, site, first=1 if is_function else 0):
             return
         if name == "repeat_interleave":
-            read = _repeats(site, first=1 if is_function else 0) or read
+            repeats = _repeats(site, first=1 if is_function else 0)
+            sure = repeats is None or repeats.conf is not Confidence.POSSIBLE or bool(repeats.origins)
+            read = repeats or read
         wait = waits(model, read, site.context, by_method=True)
         if wait is None:
             return
         confidence = wait.confidence
-        if read.kind is Kind.UNKNOWN and not read.may_be_device:
+        if not sure or (read.kind is Kind.UNKNOWN and not read.may_be_device):
             confidence = Confidence.POSSIBLE  # arrays and data frames have methods of these names as well
         yield Report(
             site.node,

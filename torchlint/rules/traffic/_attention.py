@@ -22,7 +22,7 @@ def feeds_only(model: Model, node: cst.CSTNode, end: str, passes: frozenset[str]
         if current in seen:
             continue
         seen.add(current)
-        for step in consumers(model, current):
+        for step in consumers(model, current, kept=True):
             if step is None:
                 return False
             if step.call is not None and step.call.callee == end:

@@ -68,7 +68,9 @@ def _runs_model(site: sites.Call) -> bool:
         return False
     function = site.function
     return (function.kind is Kind.MODULE and not (function.qual or "").startswith("torch.nn.")) or (
-        function.kind is Kind.UNKNOWN and site.target is None and site.method is None
+        function.kind is Kind.UNKNOWN
+        and site.target is None
+        and (site.method is None or (site.receiver is not None and site.receiver.cls is not None))
     )
 
 

@@ -8,14 +8,26 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, alike, called, is_number, reach
+from torchlint.rules._patterns import (
+    CASTS,
+    SHAPES,
+    Operation,
+    alike,
+    called,
+    first_operand,
+    is_number,
+    new_dimension,
+    reach,
+)
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _repairs
 from torchlint.rules.traffic._attention import SDPA, feeds_only
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
 
+_ORDERS: Final = frozenset("lt le gt ge".split())
 _AROUND: Final = CASTS | SHAPES | frozenset("logical_not bitwise_not masked_fill where index".split())
 
 
@@ -34,7 +46,7 @@ class MaterialisedCausalMask(Rule):
         mask = made.argument(3, "attn_mask") if made is not None else None
         if mask is None or hotness.in_test(site.context):
             return
-        found = reach(model, mask, lambda step: _is_triangle(model, step), _passes)
+        found = reach(model, mask, lambda step: _is_triangle(model, step), lambda step: _passes(model, step))
         if found is None or not found.certain:
             return
         for triangle in found.operations:
@@ -52,7 +64,9 @@ class MaterialisedCausalMask(Rule):
                 )
 
 
-def _passes(step: Operation) -> tuple[cst.BaseExpression, ...]:
+def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
+    if isinstance(step.node, cst.Subscript) and not _is_corner(model, step.node):
+        return ()
     if step.name == "masked_fill":
         return step.operands[:2]  # numbers are filled in where the mask says
     if step.name == "where":
@@ -62,6 +76,10 @@ def _passes(step: Operation) -> tuple[cst.BaseExpression, ...]:
 
 def _is_triangle(model: Model, step: Operation) -> bool:
     """Whether it makes a square triangle along the main diagonal, out of a constant."""
+    if step.name == "generate_square_subsequent_mask":
+        return True
+    if step.name in _ORDERS:
+        return len(step.operands) > 1 and _compares_positions(model, step)
     if step.name not in ("tril", "triu") or not step.operands:
         return False
     diagonal = step.argument(1, "diagonal")
@@ -74,6 +92,41 @@ def _is_triangle(model: Model, step: Operation) -> bool:
         lambda inner: inner.operands[:1] if inner.name in CASTS else (),
     )
     return filled is not None and all(_is_square(model, inner) for inner in filled.operations)
+
+
+def _is_corner(model: Model, node: cst.Subscript) -> bool:
+    """Whether rows and columns are taken from the first to the same one, perhaps with new dimensions: `[:n, :n]`."""
+    ends: list[cst.BaseExpression | None] = []
+    for part in node.slice:
+        if isinstance(part.slice, cst.Slice):
+            if part.slice.lower is not None or part.slice.step is not None:
+                return False
+            ends.append(part.slice.upper)
+        elif not isinstance(part.slice, cst.Index) or not (
+            model.value(part.slice.value).kind is Kind.NONE or isinstance(part.slice.value, cst.Ellipsis)
+        ):
+            return False
+    *_, rows, columns = [None, None, *ends]
+    return alike(model, rows, columns) if rows is not None and columns is not None else rows is columns
+
+
+def _compares_positions(model: Model, step: Operation) -> bool:
+    """`at[:, None] >= at[None]`, where `at` counts from nought."""
+    first, second = step.operands[:2]
+    if None in (new_dimension(model, first), new_dimension(model, second)) or new_dimension(
+        model, first
+    ) == new_dimension(model, second):
+        return False
+    counts = [
+        reach(model, side, lambda inner: inner.name == "arange", first_operand(CASTS, SHAPES, frozenset(["index"])))
+        for side in (first, second)
+    ]
+    made = [one.operations[0] for one in counts if one is not None and one.certain and len(one.operations) == 1]
+    return (
+        len(made) == 2
+        and all(len(one.operands) == 1 for one in made)
+        and (made[0].node is made[1].node or alike(model, made[0].operands[0], made[1].operands[0]))
+    )
 
 
 def _is_square(model: Model, made: Operation) -> bool:

@@ -67,7 +67,7 @@ def _summed_difference(model: Model, made: Operation) -> Operation | None:
         inner = between.operands[0]
     else:
         return None
-    if dim is None or model.value(dim).const != -1:
+    if dim is None or model.value(dim).const not in (-1, 2):  # two batches of rows, and their dimensions
         return None
     found = reach(model, inner, lambda step: step.name == "sub", first_operand(CASTS))
     for difference in found.operations if found is not None else ():

@@ -52,6 +52,12 @@ def _from_numpy(reader: MethodReader, site: sites.Call) -> Value:
     )
 
 
+def _causal_mask(reader: MethodReader, site: sites.Call) -> Value:
+    place = site.argument(1, "device")
+    device = (place.value.device or ANYWHERE) if place is not None else HOST
+    return Value(Kind.TENSOR, Confidence.SURE, device=device, graph=DETACHED, rank=2, origins=(site.node,))
+
+
 def _load(reader: MethodReader, site: sites.Call) -> Value:
     place = site.argument(1, "map_location")
     device = HOST | ANYWHERE
@@ -162,6 +168,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
         Kind.TENSOR, device=HOST, graph=DETACHED, dtype="int64", rank=1, origins=(site.node,)
     ),
     "torch.load": _load,
+    "torch.nn.Transformer.generate_square_subsequent_mask": _causal_mask,
     "torch.compile": _compile,
     "torch.set_grad_enabled": _no_grad_globally,
     "torch.set_default_device": _set_default_device,
