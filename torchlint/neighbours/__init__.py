@@ -1,0 +1,1 @@
+"""torchlint inside other tools."""
