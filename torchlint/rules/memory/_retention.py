@@ -13,6 +13,7 @@ from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import children
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
 
@@ -85,14 +86,13 @@ def _reset_inside(name: str, loop: Context, owner: FunctionInfo | None, model: M
 
 
 def _refers_to(node: cst.BaseExpression | None, name: str) -> bool:
-    """Whether an expression is a sum that the name itself is part of: `a = a + b` resets nothing."""
-    todo = [node]
+    """Whether the name itself is part of an expression: `a = a + b` resets nothing."""
+    todo: list[cst.CSTNode] = [] if node is None else [node]
     while todo:
         part = todo.pop()
-        if isinstance(part, cst.BinaryOperation):
-            todo += [part.left, part.right]
-        elif isinstance(part, cst.Name) and part.value == name:
+        if isinstance(part, cst.Name) and part.value == name:
             return True
+        todo.extend(children(part))
     return False
 
 
