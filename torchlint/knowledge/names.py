@@ -355,3 +355,9 @@ def canonical(qual: str) -> str:
                 rest = tail if tail and head in _DEFINED_DEEPER else rest
             return public + rest
     return qual
+
+
+# The context managers in which operations choose their dtype.
+AUTOCASTS: Final = frozenset(
+    f"torch.{name}autocast" for name in ("", "amp.", "cuda.amp.", "cpu.amp.", "amp.autocast_mode.")
+)

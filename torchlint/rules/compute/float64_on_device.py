@@ -57,7 +57,7 @@ class Float64OnDevice(Rule):
         for site in model.sites.calls:
             if hotness.in_test(site.context) or model.is_test_file or site.context.owner in needing:
                 continue
-            asked = _asks_for_doubles(site)
+            asked = _asks_for_doubles(site, model)
             array = _array_that_moves(site) if asked is None else None
             if asked is None and array is None:
                 continue
@@ -94,7 +94,7 @@ def _functions_that_need_it(model: Model) -> set[object]:
     }
 
 
-def _asks_for_doubles(site: sites.Call) -> Confidence | None:
+def _asks_for_doubles(site: sites.Call, model: Model) -> Confidence | None:
     """Whether a call asks for float64 on a device in so many words."""
     if site.result.dtype != "float64" and not (
         site.method == "double" and site.receiver is not None and site.receiver.kind is Kind.MODULE
@@ -102,10 +102,15 @@ def _asks_for_doubles(site: sites.Call) -> Confidence | None:
         return None
     if site.callee in _FACTORIES:
         place = site.argument(None, "device")
+        if place is None and _is_kept(site, model) and not _is_few(site.result):
+            return Confidence.POSSIBLE
         if place is None or not site.result.device & (DEVICE | ANYWHERE) or _is_few(site.result):
             return None
         # What starts at zero is a sum, and sums of long runs have reason to be exact.
         return Confidence.POSSIBLE if site.callee == "torch.zeros" else Confidence.LIKELY
+    if site.callee in _FROM_DATA:
+        known = site.argument(None, "device") is not None and site.result.rank != 0
+        return Confidence.LIKELY if known and site.result.device & (DEVICE | ANYWHERE) else None
     receiver = site.receiver
     if receiver is None or receiver.dtype == "float64" or receiver.rank == 0 or site.method not in ("double", "to"):
         return None
@@ -119,6 +124,13 @@ def _asks_for_doubles(site: sites.Call) -> Confidence | None:
     ):
         return Confidence.LIKELY
     return None if receiver.device == HOST and site.result.device == HOST else Confidence.POSSIBLE
+
+
+def _is_kept(site: sites.Call, model: Model) -> bool:
+    """Whether a module keeps it, as a parameter or a buffer, and takes it along to the device."""
+    around = model.parent(site.node)
+    call = model.call(model.parent(around) or around) if isinstance(around, cst.Arg) else None
+    return call is not None and (call.callee == "torch.nn.Parameter" or call.method == "register_buffer")
 
 
 def _is_few(value: Value) -> bool:

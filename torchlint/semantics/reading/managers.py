@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from torchlint.knowledge.names import AUTOCASTS
 from torchlint.semantics.reading.externals import ExternalReader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -25,8 +26,9 @@ class ManagerReader(ExternalReader):
         first: Value | None = None
         if call is not None:
             function = self.eval_quietly(call.func)
-            qual = function.qual or qual
-            for argument in call.args:
+            own = function.fn is not None  # what it returns is entered, whatever it is passed
+            qual = qual if own else function.qual or qual
+            for argument in () if own else call.args:
                 value = self.eval_quietly(argument.value)
                 if argument.keyword is not None:
                     arguments[argument.keyword.value] = value
@@ -50,11 +52,12 @@ class ManagerReader(ExternalReader):
                 flags.add("maybe_no_grad")
         elif qual in ("torch.enable_grad", "torch.autograd.enable_grad"):
             flags.add("enable_grad")
-        elif qual in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"):
+        elif qual in AUTOCASTS:
             flags.add("autocast")
             dtype = arguments.get("dtype")
-            if dtype is not None and dtype.dtype:
-                flags.add(f"autocast:{dtype.dtype}")
+            made = dtype.dtype if dtype is not None else manager.dtype
+            if made:
+                flags.add(f"autocast:{made}")
             if first is not None and first.device & DEVICE or ".cuda." in qual:
                 self.model.accelerated = True
         elif qual in ("torch.profiler.profile", "torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.names import AUTOCASTS
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.names import device_bits
@@ -50,6 +51,10 @@ def _from_numpy(reader: MethodReader, site: sites.Call) -> Value:
     return Value(
         Kind.TENSOR, Confidence.SURE, device=HOST, graph=DETACHED, pinned=False, dtype=data.dtype, origins=(site.node,)
     )
+
+
+def _autocast(reader: MethodReader, site: sites.Call) -> Value:
+    return Value(Kind.OBJECT, qual=site.callee, dtype=reader.dtype_argument(site), origins=(site.node,))
 
 
 def _causal_mask(reader: MethodReader, site: sites.Call) -> Value:
@@ -168,6 +173,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
         Kind.TENSOR, device=HOST, graph=DETACHED, dtype="int64", rank=1, origins=(site.node,)
     ),
     "torch.load": _load,
+    **dict.fromkeys(AUTOCASTS, _autocast),
     "torch.nn.Transformer.generate_square_subsequent_mask": _causal_mask,
     "torch.compile": _compile,
     "torch.set_grad_enabled": _no_grad_globally,
