@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule, RuleSet
+from torchlint.rules.base import (
+    Applicability,
+    Confidence,
+    FixAvailability,
+    Impact,
+    NodeEdit,
+    NodeFix,
+    Report,
+    Rule,
+    RuleSet,
+)
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
