@@ -43,6 +43,8 @@ def transfer_of(site: sites.Call) -> Transfer | None:
         return Transfer(site, source.value, receiver.device, _non_blocking(site))
     if site.method in _TO_DEVICE:
         return Transfer(site, receiver, DEVICE, _non_blocking(site))
+    if site.method == "type_as":
+        return Transfer(site, receiver, site.result.device, non_blocking=False)
     if site.method == "to" and _names_a_place(site):
         return Transfer(site, receiver, site.result.device, _non_blocking(site))
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import libcst as cst
@@ -73,6 +73,10 @@ class _Region:
         self.calls = [
             site for site in model.sites.calls if model.function_of(site.context) is function and site.node in order
         ]
+        arithmetic = [
+            site for site in model.sites.binaries if model.function_of(site.context) is function and site.node in order
+        ]
+        self.work = sorted([*self.calls, *arithmetic], key=lambda site: order.at(site.node))
 
     def inside(self, context: Context) -> bool:
         return context.inside(self.entered.context)
@@ -98,8 +102,8 @@ class _Region:
 
     def unordered_use(self) -> Iterator[Report]:
         """The first use elsewhere of a tensor that was made here."""
-        made = {site.node for site in self.calls if self.inside(site.context) and _is_work(site)}
-        for site in self.calls:
+        made = {site.node for site in self.work if self.inside(site.context) and _is_work(site)}
+        for site in self.work:
             at = self.order.at(site.node)
             if at < self.end or self.inside(site.context) or not any(_comes_from(value, made) for value in _used(site)):
                 continue
@@ -158,17 +162,19 @@ def _orders(function: FunctionInfo, model: Model) -> bool:
     return any(site.method in _ORDERING and model.function_of(site.context) is function for site in model.sites.calls)
 
 
-def _is_work(site: sites.Call) -> bool:
-    """Whether the call queues work that makes a tensor on the device."""
+def _is_work(site: sites.Call | sites.Binary) -> bool:
+    """Whether it queues work that makes a tensor on the device."""
     result = site.result
     if result.device == HOST:
         return False
+    if isinstance(site, sites.Binary):
+        return result.is_tensor or (result.kind is Kind.UNKNOWN and site.operator == "@")
     return result.is_tensor or (
         result.kind is Kind.UNKNOWN and (bool(result.device & DEVICE) or transfer_of(site) is not None)
     )
 
 
-def _comes_from(value: Value, made: set[cst.Call]) -> bool:
+def _comes_from(value: Value, made: Collection[cst.CSTNode]) -> bool:
     return any(origin in made for origin in value.origins)
 
 
@@ -179,7 +185,9 @@ def _inputs(site: sites.Call) -> Iterator[tuple[cst.BaseExpression, Value]]:
         yield argument.node, argument.value
 
 
-def _used(site: sites.Call) -> Iterator[Value]:
-    if site.method not in _NOT_USING:
+def _used(site: sites.Call | sites.Binary) -> Iterator[Value]:
+    if isinstance(site, sites.Binary):
+        yield from (site.left, site.right)
+    elif site.method not in _NOT_USING:
         for _, value in _inputs(site):
             yield value

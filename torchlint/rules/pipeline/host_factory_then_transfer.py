@@ -39,13 +39,13 @@ class HostFactoryThenTransfer(Rule):
     bottleneck = "pipeline"
     summary = "A tensor is filled on the host and copied to the device, where the factory could make it there"
     fix_availability = FixAvailability.SOMETIMES
-    words = ("to", "cuda")
+    words = ("to", "cuda", "type_as")
 
     def on_module(self, model: Model) -> Iterator[Report]:
         provenance: Provenance | None = None
         for site in model.sites.calls:
             if (
-                site.method not in ("to", "cuda", "xpu", "npu")
+                site.method not in ("to", "cuda", "xpu", "npu", "type_as")
                 or site.receiver is None
                 or site.receiver.kind is not Kind.TENSOR
             ):

@@ -128,6 +128,8 @@ class OperatorReader(ConditionReader):
         if left.kind is Kind.NUMBER and right.kind is Kind.NUMBER:
             size = "tensor size" if "tensor size" in (left.qual, right.qual) else None
             return Value(Kind.NUMBER, gates=gates, qual=size, origins=(node,) if left.origins or right.origins else ())
+        if left.kind is Kind.UNKNOWN and right.kind is Kind.UNKNOWN and operator == "@" and not self.model.uses_numpy:
+            return self.launch(self.tensor(node, (left, right), Confidence.POSSIBLE), node)
         if left.kind is Kind.UNKNOWN and right.kind is Kind.UNKNOWN or Kind.UNKNOWN in (left.kind, right.kind):
             # Something unknown and a number: a number or a tensor.
             unknown = left if left.kind is Kind.UNKNOWN else right
