@@ -1,0 +1,110 @@
+"""What mkdocs puts into the site that is written elsewhere: the README, the rules' pages, the options, the changes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from torchlint.cli.app import COMMANDS, cli
+from torchlint.engine.selection import RuleInfo, catalogue
+from torchlint.engine.settings import OPTIONS, json_schema
+from torchlint.rules import pages
+
+ROOT = Path(__file__).parents[1]
+
+# What a block of a rule's page is for, as readers are told.
+TITLES = {"bad": "Reported", "good": "Repaired", "ok": "Not reported", "inputs": "How the two are measured"}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages to those that lie in the folder."""
+    for name, content in generated():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def generated() -> Iterator[tuple[str, str]]:
+    """The generated files: (name in the site's sources, content)."""
+    yield "index.md", readme()
+    yield "changes.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    yield "license.md", "# License\n\n" + (ROOT / "LICENSE").read_text(encoding="utf-8")
+    yield "rules/index.md", "\n".join(rules())
+    for code in pages.codes():
+        page = pages.load(code)
+        yield f"rules/{code}-{page.name}.md", for_the_site(page.text)
+    yield "reference/configuration.md", "\n".join(options())
+    yield "reference/commands.md", "\n".join(commands())
+    yield "schema.json", json.dumps(json_schema(), indent=2) + "\n"
+
+
+def readme() -> str:
+    """The README, its links leading to pages of the site."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return text.replace("](LICENSE)", "](license.md)").replace("](CHANGELOG.md)", "](changes.md)")
+
+
+def for_the_site(page: str) -> str:
+    """A rule's page with titles above its blocks."""
+
+    def titled(fence: re.Match[str]) -> str:
+        return f'```python title="{TITLES[fence[1]]}"'
+
+    return re.sub(rf"^```python ({'|'.join(TITLES)})$", titled, page, flags=re.MULTILINE)
+
+
+def rules() -> Iterator[str]:
+    """All rules, by bottleneck."""
+    yield "# Rules\n"
+    yield "Those that are marked as extended are off until they are selected."
+    by_group: dict[str, list[RuleInfo]] = {}
+    for rule in catalogue():
+        by_group.setdefault(rule.bottleneck, []).append(rule)
+    paged = set(pages.codes())
+    for bottleneck, own in by_group.items():
+        yield f"\n## {bottleneck}\n"
+        yield "| code | name | what it reports | set | fix |"
+        yield "|---|---|---|---|---|"
+        for rule in own:
+            code = f"[{rule.code}]({rule.code}-{rule.name}.md)" if rule.code in paged else rule.code
+            kind = "default" if rule.default else "extended"
+            yield f"| {code} | {rule.name} | {rule.summary.replace('|', chr(92) + '|')} | {kind} | {rule.fix} |"
+
+
+def options() -> Iterator[str]:
+    """All keys of the configuration."""
+    yield "# Keys of the configuration\n"
+    yield "In `[tool.torchlint]` of a `pyproject.toml`, or in a `torchlint.toml` without the table's name. Editors and"
+    yield "validators can use the [JSON schema](../schema.json)."
+    for option in OPTIONS.values():
+        default = "none" if option.default is None else json.dumps(option.default)
+        yield f"\n## `{option.key}`\n\n{option.help}\n\n- Type: `{option.kind.name}`\n- Default: `{default}`\n"
+        yield f"```toml\n{option.example}\n```"
+
+
+def commands() -> Iterator[str]:
+    """The help of all commands."""
+    yield "# Commands\n\n`torchlint PATHS` is `torchlint check PATHS`, and `torchlint --verify PATHS` is"
+    yield "`torchlint verify PATHS`."
+    top = click.Context(cli, info_name="torchlint")
+    for name in COMMANDS:
+        command = cli.get_command(top, name)
+        if command is not None:
+            yield from usage(command, click.Context(command, info_name=name, parent=top, max_content_width=100), 2)
+
+
+def usage(command: click.Command, context: click.Context, level: int) -> Iterator[str]:
+    """The help of a command and of those below it."""
+    yield f"\n{'#' * level} {context.command_path}\n\n```text\n{command.get_help(context)}\n```"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below: Any = command.get_command(context, name)
+            yield from usage(
+                below, click.Context(below, info_name=name, parent=context, max_content_width=100), level + 1
+            )
