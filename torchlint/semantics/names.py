@@ -17,6 +17,22 @@ def identifier(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
+def holder(node: cst.BaseExpression | None) -> str | None:
+    """The name of what holds an expression: `self.rows` for it, `self.rows[k]` and `self.rows.setdefault(k, [])`."""
+    while node is not None and dotted(node) is None:
+        if isinstance(node, cst.Subscript):
+            node = node.value
+        elif (
+            isinstance(node, cst.Call)
+            and isinstance(node.func, cst.Attribute)
+            and node.func.attr.value in ("setdefault", "get")
+        ):
+            node = node.func.value
+        else:
+            return None
+    return dotted(node) if node is not None else None
+
+
 def dotted(node: cst.BaseExpression) -> str | None:
     """`self.net.loss` as text, where the expression is a chain of names."""
     # Types are compared, not asked about: a node's class is an abstract base class, and asking it is slow.

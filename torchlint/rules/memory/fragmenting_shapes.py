@@ -37,11 +37,14 @@ class FragmentingShapes(Rule):
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
         loop = _step_loop(site.context)
-        if hot is None or hotness.in_test(site.context) or site.result.on_host or not site.arguments:
+        if hot is None or hotness.in_test(site.context) or not site.arguments:
+            return
+        moved = _is_moved(site.node, model)
+        if site.result.on_host and not moved:
             return
         if site.callee == _PAD_SEQUENCE:
             what = "the longest row of this batch sets its size"
-            if site.arguments[0].value.on_host or _is_rounded_later(site, model):
+            if (site.arguments[0].value.on_host and not moved) or _is_rounded_later(site, model):
                 return
         else:
             if loop is None or not any(self._longest(argument.node, loop, model) for argument in _sizes(site)):
@@ -88,6 +91,13 @@ class FragmentingShapes(Rule):
             if found and not pieces:
                 break
         return found
+
+
+def _is_moved(node: cst.CSTNode, model: Model) -> bool:
+    """Whether what is made is moved to the device at once."""
+    around = model.parent(node)
+    call = model.call(model.parent(around) or around) if isinstance(around, cst.Attribute) else None
+    return call is not None and call.method in ("to", "cuda") and not call.result.on_host
 
 
 def _sizes(site: sites.Call) -> list[sites.Argument]:

@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from torchlint.semantics import sites
-from torchlint.semantics.names import dotted, factors
+from torchlint.semantics.names import factors, holder
 from torchlint.semantics.reading.decorators import DecoratorReader
 from torchlint.semantics.values import (
     NONE,
@@ -99,9 +99,7 @@ class ContainerReader(DecoratorReader):
         if site.receiver_node is not None:
             self.note_flow(site.receiver_node, factors(argument.node))
         if self.recording:
-            name = dotted(site.receiver_node) if site.receiver_node is not None else None
-            if name is None and isinstance(site.receiver_node, cst.Subscript):
-                name = dotted(site.receiver_node.value)
+            name = holder(site.receiver_node)
             self.sites.stores.append(
                 sites.Store(site.node, how, container, name, argument.node, stored, self.context, self.statement, key)
             )

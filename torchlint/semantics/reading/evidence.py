@@ -7,7 +7,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics.functions import FunctionInfo
-from torchlint.semantics.names import dotted, factors, terms
+from torchlint.semantics.names import dotted, factors, holder, terms
 from torchlint.semantics.reading.base import Reader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -135,7 +135,7 @@ class EvidenceReader(Reader):
             if isinstance(part, (cst.Tuple, cst.List)):
                 todo += [element.value for element in part.elements]
             else:
-                name = dotted(part)
+                name = holder(part)
                 if name is not None:
                     self.frame.info.note_flow(name, sources, sources)
 

@@ -10,7 +10,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.names import dotted, factors
+from torchlint.semantics.names import dotted, factors, holder
 from torchlint.semantics.reading.elements import PARAMETER
 from torchlint.semantics.reading.modules import ModuleReader
 from torchlint.semantics.values import (
@@ -232,7 +232,7 @@ class MethodReader(ModuleReader):
                 if site.receiver_node is not None:
                     self.note_flow(site.receiver_node, factors(argument.node))
                 if self.recording:
-                    name = dotted(site.receiver_node) if site.receiver_node is not None else None
+                    name = holder(site.receiver_node)
                     self.sites.stores.append(
                         sites.Store(
                             node, method, receiver, name, argument.node, argument.value, self.context, self.statement

@@ -1,0 +1,38 @@
+"""Losses, outputs and log probabilities are kept with their graph beyond the step."""
+
+import torch
+from torch import nn
+
+
+class Book:
+    def __init__(self):
+        self.rows = {}
+
+    def note(self, name, value):
+        self.rows.setdefault(name, []).append(value)  # TL602
+
+
+def fit(net: nn.Module, opt, feed):
+    net = net.cuda()
+    book, outs, best = Book(), [], None
+    for x, y in feed:
+        guess = net(x)
+        out = nn.functional.mse_loss(guess, y)
+        opt.zero_grad()
+        out.backward()
+        opt.step()
+        book.note("loss", out)
+        outs.append(guess)  # TL602
+    return book, outs, best
+
+
+class Last:
+    def __init__(self, net: nn.Module, opt):
+        self.net, self.opt, self.history = net.cuda(), opt, []
+
+    def step(self, x, y):
+        out = nn.functional.mse_loss(self.net(x), y)
+        self.opt.zero_grad()
+        out.backward()
+        self.opt.step()
+        self.history.append({"loss": out})  # TL602
