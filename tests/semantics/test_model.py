@@ -657,3 +657,26 @@ def test_what_is_computed_with_a_tensor_on_the_host_is_on_the_host() -> None:
     assert mask.on_host
     assert not shifted.on_host
     assert export.on_host
+
+
+def test_what_follows_a_try_that_returns_is_a_recovery() -> None:
+    assert heat("""
+        class Net(nn.Module):
+            def forward(self, x):
+                try:
+                    mark("tried")
+                    return fast(x)
+                except ImportError:
+                    mark("handler")
+                mark("recovery")
+                return slow(x)
+
+        class Plain(nn.Module):
+            def forward(self, x):
+                try:
+                    y = fast(x)
+                except ImportError:
+                    y = slow(x)
+                mark("after")
+                return y
+    """) == {"tried": True, "handler": False, "recovery": False, "after": True}

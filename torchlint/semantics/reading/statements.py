@@ -34,12 +34,13 @@ class StatementReader(DefinitionReader):
                     for small in statement.body:
                         if self.small(small):
                             return True
-                elif isinstance(statement, cst.If):
-                    left = self.if_statement(statement)
-                    if left is None:
+                elif isinstance(statement, (cst.If, cst.Try, cst.TryStar)):
+                    after = (
+                        self.if_statement(statement) if isinstance(statement, cst.If) else self.try_statement(statement)
+                    )
+                    if after is None:
                         return True
-                    if left is not self.context:
-                        self.context = left
+                    self.context = after
                 elif self.compound(statement):
                     return True
             return False
@@ -67,8 +68,6 @@ class StatementReader(DefinitionReader):
             self.define_class(node)
         elif isinstance(node, cst.While):
             self.while_statement(node)
-        elif isinstance(node, (cst.Try, cst.TryStar)):
-            return self.try_statement(node)
         elif isinstance(node, cst.Match):
             self.match_statement(node)
         return False
@@ -193,7 +192,9 @@ class StatementReader(DefinitionReader):
                 joined = self.frame.env if joined is None else join_envs(joined, self.frame.env)
         self.frame.env = before if joined is None else join_envs(before, joined)
 
-    def try_statement(self, node: cst.Try | cst.TryStar) -> bool:
+    def try_statement(self, node: cst.Try | cst.TryStar) -> Context | None:
+        """Walk a `try`; the context of what follows it, or None where nothing does."""
+        self.statement = node
         before = self.frame.env.copy()
         with self.within(Context(Scope.TRY, node, self.context)):
             left = self.suite(node.body)
@@ -224,7 +225,11 @@ class StatementReader(DefinitionReader):
         finally_left = False
         if node.finalbody is not None:
             finally_left = self.suite(node.finalbody.body)
-        return finally_left or (left and not ends)
+        if finally_left or (left and not ends):
+            return None
+        if left:  # `try: return fast(x)`, `except Missing: pass`: what follows is a recovery
+            return Context(Scope.HANDLER, node.handlers[0], self.context)
+        return self.context
 
     def loop(
         self,
