@@ -104,20 +104,15 @@ class RecompilePerStep(Rule):
         return None
 
     def _reader_of_global(self, name: str, context: Context, model: Model) -> FunctionInfo | None:
+        """The compiled function that reads a global which code at `context` changes on every step."""
+        functions = (f for f in model.functions.values() if f.body is not None and region(f.body, model) is not None)
+        readers = [f for f in functions if _reads(f, name) and not _binds(f, name, model)]
         owner = context.owner
-        if model.hot(context) is None and region(context, model) is None:
+        if not readers or (model.hot(context) is None and region(context, model) is None):
             return None
-        if owner is not None and not _declares_global(owner, name):
-            return None
-        for function in model.functions.values():
-            compiled = function.body is not None and region(function.body, model) is not None
-            if compiled and _reads(function, name) and not _binds(function, name, model):
-                return function
-        return None
+        return readers[0] if owner is None or _declares_global(owner, name) else None
 
-    def _state(
-        self, node: cst.CSTNode, what: str, function: FunctionInfo, context: Context, model: Model
-    ) -> Report:
+    def _state(self, node: cst.CSTNode, what: str, function: FunctionInfo, context: Context, model: Model) -> Report:
         return Report(
             node,
             f"{what} changes on every step and `{function.qualname}`, which is compiled, is guarded on it: every call "

@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.knowledge import names as known
 from torchlint.rules._calls import argument_for
 from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import children
@@ -38,7 +39,10 @@ class Modes:
         self._switches: dict[FunctionInfo, list[tuple[str, bool | None, sites.Call]]] = {}
         self._frozen: set[str] = set()
         self._frozen_classes: set[ClassInfo] = set()
+        self._wants: dict[FunctionInfo, list[Context]] = {}
         for call in model.sites.calls:
+            if _asks_for_gradients(call):
+                self._wants.setdefault(model.function_of(call.context), []).append(call.context)
             if call.method in ("eval", "train") and call.receiver_node is not None:
                 name = dotted(_unwrapped(call.receiver_node))
                 if name is not None:
@@ -48,9 +52,16 @@ class Modes:
         for assign in model.sites.assigns:
             target = assign.target
             if isinstance(target, cst.Attribute) and target.attr.value == "requires_grad":
+                function = model.function_of(assign.context)
                 if assign.value.const is False:
-                    self._freeze(target.value, model.function_of(assign.context))
+                    self._freeze(target.value, function)
+                else:
+                    self._wants.setdefault(function, []).append(assign.context)
         self._freeze_arguments()
+
+    def wants_gradients(self, function: FunctionInfo) -> list[Context]:
+        """Where the function asks for gradients of something, other than by a backward."""
+        return self._wants.get(function, [])
 
     # Frozen
 
@@ -164,6 +175,14 @@ class Modes:
         return any(_ends_in_eval(node) for node in given) or any(
             evaluates and name in names for name, evaluates, _ in switches
         )
+
+
+def _asks_for_gradients(call: sites.Call) -> bool:
+    if call.method in ("requires_grad_", "retain_grad"):
+        return not any(argument.value.const is False for argument in call.arguments)
+    if call.callee is not None and call.callee.startswith(("torch.func.", "torch.autograd.functional.")):
+        return True
+    return any(argument.name == "requires_grad" and argument.value.const is not False for argument in call.arguments)
 
 
 def _made_evaluated(node: cst.BaseExpression | None, modes: Modes) -> cst.CSTNode | None:

@@ -12,7 +12,8 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._decorators import perhaps_decorated
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import hotness
+from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model, dotted
@@ -165,8 +166,8 @@ class EvalWithGrad(Rule):
     def _evidence(self, run: _Run, modes: Modes, model: Model) -> _Finding | None:
         """What tells that the module is run for its numbers alone."""
         dropped = run.direct and graph_is_dropped(run.node, model)
-        trained = _gradients_wanted(run, model)
-        if not dropped and (_goes_into_backward(run, model) if trained else _given_to_training(run, model)):
+        trained = _gradients_wanted(run, modes)
+        if not dropped and (_goes_into_backward(run, model) if trained else _given_to_training(run, modes, model)):
             return None
         switch = modes.switched_here(run.module, run.node, run.function) if run.module is not None else None
         if switch is not None and (not trained or _same_round(switch.context, run.context)):
@@ -237,14 +238,12 @@ def _speaks_of_gradients(item: cst.WithItem) -> bool:
     return "grad" in text or "infer" in text
 
 
-def _serves_a_step_itself(function: FunctionInfo) -> bool:
+@question(False)
+def _serves_a_step(function: FunctionInfo) -> bool:
     """Whether a forward, a hook or a training step reaches the function."""
     if function.role in HOT_ROLES:
         return True
     return any(caller.context.owner is not None and _serves_a_step(caller.context.owner) for caller in function.callers)
-
-
-_serves_a_step = hotness.remembered(_serves_a_step_itself, False)
 
 
 def _step_loop(context: Context) -> Context | None:
@@ -255,34 +254,13 @@ def _is_loader(loop: Context) -> bool:
     return loop.loop is not None and loop.loop.iterable is not None and loop.loop.iterable.kind is Kind.LOADER
 
 
-def _gradients_wanted(run: _Run, model: Model) -> bool:
+def _gradients_wanted(run: _Run, modes: Modes) -> bool:
     """Whether a backward, or what asks for gradients of inputs, runs in the same round of the same loop."""
     for effect in run.function.effects:
         works = effect.kind in _WORK or (effect.callee is not None and hotness.function_work(effect.callee, _WORK))
         if works and _in_reach(effect.context, run.context):
             return True
-    if any(
-        isinstance(assign.target, cst.Attribute)
-        and assign.target.attr.value == "requires_grad"
-        and assign.value.const is not False
-        and model.function_of(assign.context) is run.function
-        for assign in model.sites.assigns
-    ):
-        return True
-    return any(
-        _asks_for_gradients(call.method, call.callee, call.arguments)
-        and model.function_of(call.context) is run.function
-        and _in_reach(call.context, run.context)
-        for call in model.sites.calls
-    )
-
-
-def _asks_for_gradients(method: str | None, callee: str | None, arguments: list[sites.Argument]) -> bool:
-    if method in ("requires_grad_", "retain_grad"):
-        return not any(argument.value.const is False for argument in arguments)
-    if callee is not None and callee.startswith(("torch.func.", "torch.autograd.functional.")):
-        return True
-    return any(argument.name == "requires_grad" and argument.value.const is not False for argument in arguments)
+    return any(_in_reach(context, run.context) for context in modes.wants_gradients(run.function))
 
 
 def _in_reach(effect: Context, run: Context) -> bool:
@@ -307,7 +285,7 @@ def _goes_into_backward(run: _Run, model: Model) -> bool:
     return not names or any(name is None or run.function.needs_graph(name) for name in names)
 
 
-def _given_to_training(run: _Run, model: Model) -> bool:
+def _given_to_training(run: _Run, modes: Modes, model: Model) -> bool:
     """Whether the function returns a graph to a caller that runs a backward in the same round."""
     function = run.function
     returned = [value for _, value, _ in function.return_sites]
@@ -318,7 +296,7 @@ def _given_to_training(run: _Run, model: Model) -> bool:
         if owner is function or not isinstance(caller.node, cst.Call):
             continue
         above = _Run(caller.node, caller.context, owner, None, run.value, direct=False)
-        if _gradients_wanted(above, model) and _goes_into_backward(above, model):
+        if _gradients_wanted(above, modes) and _goes_into_backward(above, model):
             return True
     return False
 
