@@ -111,3 +111,20 @@ def test_a_helper_that_every_caller_gates() -> None:
         """,
         "TL104",
     )
+
+
+def test_text_that_is_made_when_it_is_asked_for() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def forward(self, x):
+                y = x.relu()
+                verify(y.dim() == 3, lambda: f"odd {y}")
+                verify(y.dim() == 3, f"odd {y}")  # TL104
+                return y
+        """,
+        "TL104",
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.helpers import check
+from tests.rules.helpers import check, reports
+from torchlint.findings import Confidence
 
 LOOP = """
 import torch
@@ -98,3 +99,23 @@ def test_what_is_kept_is_computed_once() -> None:
         """,
         "TL111",
     )
+
+
+def test_saving_on_every_step_and_saving_now_and_then() -> None:
+    source = """
+        import torch
+
+        def run(net, feed, opt, path, best):
+            for x in feed:
+                loss = net(x.cuda()).mean()
+                loss.backward()
+                opt.step()
+                torch.save(net.state_dict(), path)
+                torch.save(loss.detach().cpu(), path)
+                if best:
+                    torch.save(net.state_dict(), path)
+    """
+    assert [(row, report.confidence) for row, report in reports(source, "TL111")] == [
+        (9, Confidence.LIKELY),
+        (12, Confidence.POSSIBLE),
+    ]

@@ -11,6 +11,8 @@ from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import Wait, as_operand, at_rate, waits
 from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.hotness import iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
 
@@ -84,8 +86,13 @@ class SyncLibraryCall(Rule):
             wait = self._validates(site, model)
             fix = _repairs.without_validation(model, _maker(site, model) or site)
         elif callee == "torch.save":
+            saved = site.argument(0, "obj")
+            if saved is not None and saved.value.is_tensor and saved.value.on_host:
+                return
             why, advice = "copy every tensor to the host and write the file", "save every so many steps"
-            wait = at_rate(model, site.context, Confidence.LIKELY, evident=False)
+            # Few programs save on every step: a condition around it says when they do.
+            often = Confidence.POSSIBLE if _is_conditional(site.context) else Confidence.LIKELY
+            wait = at_rate(model, site.context, often, evident=False)
         else:
             why, advice = "read the scale", "read it now and then, or keep the tensor `scaler._scale` out of the step"
             wait = at_rate(model, site.context, Confidence.LIKELY, evident=False)
@@ -119,6 +126,16 @@ def _maker(site: sites.Call, model: Model) -> sites.Call | None:
     if site.method != "log_prob" or site.receiver is None:
         return site
     return model.call(site.receiver.origin) if site.receiver.origin is not None else None
+
+
+def _is_conditional(context: Context) -> bool:
+    """Whether a condition stands between the code and the innermost loop or function around it that is the step."""
+    for link in context.chain():
+        if link.scope is Scope.BRANCH:
+            return True
+        if link.scope is Scope.FUNCTION or (link.scope is Scope.LOOP and iterates(link) is Iterates.STEPS):
+            return False
+    return False
 
 
 def _of(operand: Value | None, site: sites.Call, model: Model) -> Wait | None:
