@@ -70,6 +70,12 @@ def test_cells_of_other_languages_are_left_out(magic: str) -> None:
     assert [one.number for one in found.cells] == [1, 3]
 
 
+@pytest.mark.parametrize("first", ["%sql", "%md # Title", "%sh ls", "%scala", "%fs ls /"])
+def test_cells_of_databricks_in_other_languages_are_left_out(first: str) -> None:
+    found = read(cell(f"{first}\nSELECT ("), cell(f"x = 1\n{first}\n"))
+    assert [one.number for one in found.cells] == [2]
+
+
 @pytest.mark.parametrize("magic", ["time", "timeit -n 3", "capture out", "prun"])
 def test_python_under_a_cell_magic_is_read(magic: str) -> None:
     (one,) = read(cell(f"%%{magic}\nx = 1")).cells

@@ -126,10 +126,10 @@ class Server(LanguageServer):
             )
             await self.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
 
-    def on_shutdown(self, _params: None) -> None:
+    async def on_shutdown(self, _params: None) -> None:
         for run in (*self.runs.values(), *self.tasks):
             run.cancel()
-        self.worker.kill()
+        await self.worker.stop()
 
     def _can(self, capability: str) -> bool:
         return bool(get_capability(self.client_capabilities, capability))

@@ -123,6 +123,13 @@ class Worker:
         async with self.turn():
             await self._running()
 
+    async def stop(self) -> None:
+        """End the process and wait until it has."""
+        process = self._process
+        self.kill()
+        if process is not None:
+            await process.wait()
+
     def kill(self) -> None:
         """End the process, whatever it is doing."""
         process, self._process = self._process, None

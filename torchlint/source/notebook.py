@@ -233,7 +233,8 @@ def _row(text: str, offset: int) -> int:
 
 # The magics whose cell is Python that runs in the notebook's own namespace.
 _PYTHON_MAGICS = frozenset({"capture", "debug", "ipytest", "prun", "time", "timeit", "wandb"})
-_CELL_MAGIC = re.compile(r"\s*^%%(?P<name>\w*)", re.MULTILINE)
+# A cell's first line that says what the whole cell is. On Databricks one sign does: there these are languages.
+_CELL_MAGIC = re.compile(r"\s*^(?:%%(?P<name>\w*)|%(?:fs|md|sh)\b|%(?:html|r|scala|sql)[ \t]*$)", re.MULTILINE)
 
 _INDENT = re.compile(r"[ \t]*")
 # No Python statement begins with these characters; the assignment of what a magic returns; a question at a row's end.
