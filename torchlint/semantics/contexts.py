@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torchlint.semantics.functions import ClassInfo, Effect, FunctionInfo
 from torchlint.semantics.values import Gate, Value
@@ -54,7 +54,7 @@ class LoopFacts:
     body_effects: list[Effect] = field(default_factory=list)  # not those of inner loops
     inner: list[Context] = field(default_factory=list)
     calls_layers: bool = False  # what it calls are the modules that it iterates
-    iterates: Iterates | None = None  # worked out when asked
+    answers: dict[object, Any] = field(default_factory=dict)  # to questions about it
 
 
 @dataclass(slots=True, eq=False)
@@ -79,7 +79,7 @@ class Context:
     loops: tuple[Context, ...] = field(init=False, default=())  # around it within its function, innermost first
     grad_off: bool = field(init=False, default=False)  # by a `with` in its function, or a decorator of it
     rare: bool = field(init=False, default=False)  # behind a gate within its innermost loop, or its function
-    _hot: Hot | bool | None = False
+    heat: Hot | tuple[FunctionInfo, Iterates] | bool | None = False  # kept by `hotness.hot`; False where not asked for
 
     def __post_init__(self) -> None:
         parent = self.parent
@@ -100,6 +100,12 @@ class Context:
                 self.grad_off = True
             elif "enable_grad" in self.flags:
                 self.grad_off = False
+
+    @property
+    def answers(self) -> dict[object, Any]:
+        """The answers to questions about a loop."""
+        assert self.loop is not None
+        return self.loop.answers
 
     def chain(self) -> Iterator[Context]:
         """This context and those around it, up to the module, not crossing into callers."""

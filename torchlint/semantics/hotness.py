@@ -6,21 +6,17 @@ loops around do.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from torchlint.findings import Impact
-from torchlint.semantics.contexts import Context, Iterates, LoopFacts, Scope
+from torchlint.semantics.asking import question
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, HOT_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.values import Gate, Kind, Value
 
 if TYPE_CHECKING:
     import libcst as cst
-
-
-_T = TypeVar("_T")
 
 
 @dataclass(slots=True, eq=False)
@@ -62,42 +58,10 @@ _FINENESS = [
 
 
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
+_RUNS = frozenset({EffectKind.FORWARD})
 
 
-def remembered(question: Callable[[FunctionInfo], _T], default: _T) -> Callable[[FunctionInfo], _T]:
-    """A question about a function, answered once; within a cycle of calls the default stands for the open answer.
-
-    Without it, a question that follows callers or callees takes a walk for every path through the call graph.
-    """
-
-    @functools.wraps(question)
-    def ask(function: FunctionInfo) -> _T:
-        if question not in function.answers:
-            function.answers[question] = default
-            function.answers[question] = question(function)
-        answer: _T = function.answers[question]
-        return answer
-
-    return ask
-
-
-def _asked(
-    question: Callable[[FunctionInfo, frozenset[EffectKind]], bool],
-) -> Callable[[FunctionInfo, frozenset[EffectKind]], bool]:
-    """The same for a question about a function and kinds of effects."""
-
-    @functools.wraps(question)
-    def ask(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
-        key = (question, kinds)
-        if key not in function.answers:
-            function.answers[key] = False
-            function.answers[key] = question(function, kinds)
-        return bool(function.answers[key])
-
-    return ask
-
-
-@_asked
+@question(False)
 def does(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
     """Whether calling the function has one of these effects, itself or through the functions of this file it calls."""
     return any(
@@ -116,7 +80,7 @@ def _own_work(loop: Context, kinds: frozenset[EffectKind]) -> bool:
     ) or any(iterates(inner) is not Iterates.STEPS and _own_work(inner, kinds) for inner in facts.inner)
 
 
-@_asked
+@question(False)
 def function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
     """Whether a call of the function has one of these effects outside step loops of its own."""
     for effect in function.effects:
@@ -129,7 +93,8 @@ def function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
     return False
 
 
-def _has_step_loop_itself(function: FunctionInfo) -> bool:
+@question(False)
+def _has_step_loop(function: FunctionInfo) -> bool:
     for effect in function.effects:
         loops = effect.context.enclosing_loops()
         if any(iterates(loop) is Iterates.STEPS for loop in loops) and not any(_is_rare(loop) for loop in loops):
@@ -144,20 +109,11 @@ def _is_rare(loop: Context) -> bool:
     return loop.parent is not None and loop.parent.rare
 
 
-_has_step_loop = remembered(_has_step_loop_itself, False)
-
-
+@question(Iterates.OTHER)
 def iterates(loop: Context) -> Iterates:
     """What each round of a loop is, from what it iterates and what its body does."""
     facts = loop.loop
     assert facts is not None
-    if facts.iterates is None:
-        facts.iterates = Iterates.OTHER  # while working it out: recursion sees an ordinary loop
-        facts.iterates = _iterates(loop, facts)
-    return facts.iterates
-
-
-def _iterates(loop: Context, facts: LoopFacts) -> Iterates:
     iterable = facts.iterable
     kind = iterable.kind if iterable is not None else None
     element = iterable.elem if iterable is not None else None
@@ -172,7 +128,9 @@ def _iterates(loop: Context, facts: LoopFacts) -> Iterates:
     if _own_work(loop, _WORK):
         return Iterates.STEPS
     # What is done now and then, such as an evaluation every thousand steps, makes no epochs of steps.
-    if any(iterates(inner) is Iterates.STEPS and not _is_rare(inner) for inner in facts.inner) or any(
+    steps = [inner for inner in facts.inner if iterates(inner) is Iterates.STEPS and not _is_rare(inner)]
+    runs = _own_work(loop, _RUNS)
+    if any(not runs or _trains(inner) for inner in steps) or any(
         effect.callee is not None and not effect.context.rare and _has_step_loop(effect.callee)
         for effect in facts.body_effects
     ):
@@ -180,11 +138,18 @@ def _iterates(loop: Context, facts: LoopFacts) -> Iterates:
     if kind is Kind.TENSOR:
         return Iterates.ELEMENTS
     # A decoding loop counts from the length of its prompt: what it runs tells more than what it iterates.
-    if _own_work(loop, frozenset({EffectKind.FORWARD})) and not _part_of_a_step(loop):
+    if runs and not _part_of_a_step(loop):
         return Iterates.STEPS
     if iterable is not None and "tensor size" in (iterable.qual or ""):
         return Iterates.ELEMENTS
     return Iterates.OTHER
+
+
+def _trains(loop: Context) -> bool:
+    """Whether a loop's steps take batches or train: not so the rounds in which a step runs its model once more."""
+    facts = loop.loop
+    assert facts is not None
+    return (facts.iterable is not None and facts.iterable.kind is Kind.LOADER) or _own_work(loop, _WORK)
 
 
 def _part_of_a_step(loop: Context) -> bool:
@@ -204,15 +169,13 @@ def _part_of_a_step(loop: Context) -> bool:
     return False
 
 
-def _is_within_step(function: FunctionInfo) -> bool:
+@question(False)
+def _within_step(function: FunctionInfo) -> bool:
     """Whether a function is part of one step by its interface, itself or by a caller: loops in it are not steps."""
     if function.role in HOT_ROLES:
         return True
     owners = (caller.context.owner for caller in function.callers)
     return any(owner is not None and _within_step(owner) for owner in owners)
-
-
-_within_step = remembered(_is_within_step, False)
 
 
 def _is_parameter(element: Value | None) -> bool:
@@ -225,18 +188,21 @@ def _is_parameter(element: Value | None) -> bool:
 
 def hot(context: Context) -> Hot | None:
     """Whether code here runs once per step, token, batch or element, and why; None where that is not known."""
-    if context._hot is False:
-        context._hot = None  # recursion: a cycle of callers makes nothing hot by itself
-        context._hot = _hot(context)
-    return context._hot  # type: ignore[return-value]
+    if context.heat is False:
+        context.heat = _heat(context)
+    if not isinstance(context.heat, tuple):
+        return context.heat  # type: ignore[return-value]
+    function, rate = context.heat
+    above = _hot_body(function)
+    return None if above is None else replace(above, rate=_finer(rate, above.rate))
 
 
 def _finer(a: Iterates, b: Iterates) -> Iterates:
     return a if _FINENESS.index(a) >= _FINENESS.index(b) else b
 
 
-def _hot(context: Context) -> Hot | None:
-    reasons: list[tuple[str, cst.CSTNode]] = []
+def _heat(context: Context) -> Hot | tuple[FunctionInfo, Iterates] | None:
+    """How hot the loops of its function make code; where they do not tell, the function and the rate in its body."""
     rate = Iterates.STEPS
     step_loop: Context | None = None
     for link in context.chain():
@@ -245,7 +211,6 @@ def _hot(context: Context) -> Hot | None:
             assert link.loop is not None
             if what is Iterates.STEPS:
                 step_loop = link
-                reasons.append((_step_reason(link), link.loop.node))
                 break
             if what is Iterates.EPOCHS:
                 return None
@@ -257,20 +222,17 @@ def _hot(context: Context) -> Hot | None:
         elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE):
             return None
         elif link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            above = _hot_body(function)
-            if above is None:
-                return None
-            return Hot((*reasons, *above.reasons), _finer(rate, above.rate), above.trains, above.interface, above.loop)
+            assert link.function is not None
+            return link.function, rate
     if step_loop is None:
         return None
     owner = step_loop.owner
     if (owner is not None and owner.role in COLD_ROLES) or in_test(step_loop):
         return None
     trains = _own_work(step_loop, _WORK)
+    assert step_loop.node is not None
     return Hot(
-        tuple(reasons),
+        ((_step_reason(step_loop), step_loop.node),),
         rate,
         trains=trains,
         interface=trains or (owner is not None and owner.role in HOT_ROLES),
@@ -307,7 +269,8 @@ _INTERFACE_REASONS = {
 }
 
 
-def _is_hot_body(function: FunctionInfo) -> Hot | None:
+@question(None)
+def _hot_body(function: FunctionInfo) -> Hot | None:
     """Whether a function's body is hot: by its interface, or through a caller."""
     if function.role in HOT_ROLES:
         reason = _INTERFACE_REASONS[function.role].format(function.qualname)
@@ -322,14 +285,11 @@ def _is_hot_body(function: FunctionInfo) -> Hot | None:
             continue
         if best is None or _FINENESS.index(above.rate) > _FINENESS.index(best.rate):
             reasons = ((f"`{function.qualname}` is called here", caller.node), *above.reasons)
-            best = Hot(reasons, above.rate, above.trains, above.interface, above.loop)
+            best = replace(above, reasons=reasons)
     if best is None and not function.callers and all(function_work(function, frozenset({kind})) for kind in _WORK):
         reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
         return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
     return best
-
-
-_hot_body = remembered(_is_hot_body, None)
 
 
 def flag(context: Context, wanted: str) -> bool:
@@ -358,14 +318,12 @@ def autograd_off(context: Context) -> bool:
     return False
 
 
-def _is_autograd_off(function: FunctionInfo) -> bool:
+@question(True)
+def _autograd_off(function: FunctionInfo) -> bool:
     if function.no_grad or function.role in (Role.OPTIMIZER_STEP, Role.AUTOGRAD):
         return True
     callers = [caller.context for caller in function.callers if caller.context.owner is not function]
     return bool(callers) and all(autograd_off(context) for context in callers)
-
-
-_autograd_off = remembered(_is_autograd_off, False)
 
 
 def compiled(context: Context) -> FunctionInfo | None:
@@ -379,7 +337,8 @@ def compiled(context: Context) -> FunctionInfo | None:
     return None
 
 
-def _is_compiled(function: FunctionInfo) -> FunctionInfo | None:
+@question(None)
+def _compiled(function: FunctionInfo) -> FunctionInfo | None:
     if function.compiled or (function.cls is not None and function.cls.compiled and function.role is Role.FORWARD):
         return function
     for caller in function.callers:
@@ -387,9 +346,6 @@ def _is_compiled(function: FunctionInfo) -> FunctionInfo | None:
         if found is not None:
             return found
     return None
-
-
-_compiled = remembered(_is_compiled, None)
 
 
 def in_test(context: Context) -> bool:
@@ -407,11 +363,9 @@ def in_worker(context: Context) -> bool:
     return False
 
 
-def _is_in_worker(function: FunctionInfo) -> bool:
+@question(True)
+def _in_worker(function: FunctionInfo) -> bool:
     if function.role is Role.WORKER:
         return True
     callers = [caller.context for caller in function.callers if caller.context.owner is not function]
     return bool(callers) and all(in_worker(context) for context in callers)
-
-
-_in_worker = remembered(_is_in_worker, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.semantics import hotness
+from torchlint.semantics.asking import question
 from torchlint.semantics.functions import FunctionInfo
 
 # Decorators that neither call a function at another time nor turn autograd off.
@@ -15,7 +15,8 @@ _PLAIN_DECORATORS = (
 _BUILTIN_DECORATORS = frozenset({"staticmethod", "classmethod", "property"})
 
 
-def _is_decorated(function: FunctionInfo) -> bool:
+@question(False)
+def perhaps_decorated(function: FunctionInfo) -> bool:
     """Whether a decorator that is not known is on the function, or on one that calls it: it may turn autograd off."""
     for _, decorator in function.decorators:
         name = decorator.qual
@@ -25,10 +26,8 @@ def _is_decorated(function: FunctionInfo) -> bool:
     return any(owner is not None and perhaps_decorated(owner) for owner in owners)
 
 
-perhaps_decorated = hotness.remembered(_is_decorated, False)
-
-
-def _is_inference(function: FunctionInfo) -> bool:
+@question(False)
+def perhaps_inference(function: FunctionInfo) -> bool:
     """Whether a decorator on the function, or on one that calls it, speaks of gradients or inference."""
     for node, _ in function.decorators:
         text = cst.Module([]).code_for_node(node)
@@ -36,6 +35,3 @@ def _is_inference(function: FunctionInfo) -> bool:
             return True
     owners = (caller.context.owner for caller in function.callers)
     return any(owner is not None and perhaps_inference(owner) for owner in owners)
-
-
-perhaps_inference = hotness.remembered(_is_inference, False)

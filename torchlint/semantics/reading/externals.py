@@ -225,10 +225,6 @@ class ExternalReader(MethodReader):
             return self.tupled(last, site.arguments, result, 1)
         return result
 
-    def dtype_argument(self, site: sites.Call) -> str | None:
-        argument = site.argument(None, "dtype")
-        return argument.value.dtype if argument is not None else None
-
     def factory(self, name: str, site: sites.Call) -> Value:
         """`torch.zeros(...)` and its kin."""
         device = self.device_argument(site)

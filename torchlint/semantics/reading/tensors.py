@@ -211,6 +211,11 @@ class TensorReader(ContainerReader):
         self.note_accelerator(argument)
         return argument.value.device or ANYWHERE
 
+    def dtype_argument(self, site: sites.Call) -> str | None:
+        """The dtype that `dtype=` asks for."""
+        argument = site.argument(None, "dtype")
+        return argument.value.dtype if argument is not None else None
+
     def note_accelerator(self, argument: sites.Argument) -> None:
         """Code that names the device it works on, and not as the host, is written for accelerators."""
         if (argument.name == "device" or argument.value.kind is Kind.DEVICE) and argument.value.device != HOST:
