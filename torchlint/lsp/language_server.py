@@ -126,10 +126,10 @@ class Server(LanguageServer):
             )
             await self.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
 
-    async def on_shutdown(self, _params: None) -> None:
+    def on_shutdown(self, _params: None) -> None:
         for run in (*self.runs.values(), *self.tasks):
             run.cancel()
-        await self.worker.stop()
+        self.worker.kill()
 
     def _can(self, capability: str) -> bool:
         return bool(get_capability(self.client_capabilities, capability))
