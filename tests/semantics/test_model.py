@@ -680,3 +680,31 @@ def test_what_follows_a_try_that_returns_is_a_recovery() -> None:
                 mark("after")
                 return y
     """) == {"tried": True, "handler": False, "recovery": False, "after": True}
+
+
+def test_what_an_annotation_settles_and_what_callers_tell() -> None:
+    flag, net, rate = shown("""
+        class Net(nn.Module):
+            def forward(self, x):
+                return x
+
+        def step(flag: bool, net: Net, rate: float):
+            show(flag, net, rate)
+
+        def run(x):
+            step(x.exp(), load(x.exp()), x.exp())
+    """)
+    assert flag.kind is Kind.NUMBER
+    assert net.kind is Kind.MODULE
+    assert rate.kind is Kind.TENSOR  # numbers are annotated where tensors are passed
+
+
+def test_tokenizers_work_on_the_host() -> None:
+    tokens, moved = shown("""
+        def f(tokenizer, texts, device):
+            tokens = tokenizer(texts, return_tensors="pt")
+            show(tokens)
+            show(tokens.to("cuda"))
+    """)
+    assert tokens.on_host
+    assert moved.device == DEVICE

@@ -187,3 +187,20 @@ def test_following_a_tensor_to_where_it_lies_is_no_copy_to_the_host() -> None:
         """,
         "TL103",
     )
+
+
+def test_tokens_are_copied_to_be_decoded_and_waveforms_to_be_processed() -> None:
+    source = """
+        import torch
+
+        class Writer(torch.nn.Module):
+            def forward(self, labels, waves):
+                rows = []
+                for row in labels.detach().cpu():
+                    rows.append(row[row != 0].tolist())
+                texts = self.words.batch_decode(rows)
+                ready = self.prepare([w.detach().cpu() for w in waves.relu()], return_tensors="pt")
+                return texts, ready, waves.exp().cpu()
+    """
+    found = [(row, report.confidence) for row, report in reports(source, "TL103")]
+    assert found == [(10, Confidence.POSSIBLE), (11, Confidence.LIKELY)]

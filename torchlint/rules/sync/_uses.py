@@ -16,6 +16,7 @@ from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import Kind, Value
 
 # Methods of simulators, called with an action, and of tokenizers, called with tokens.
@@ -46,18 +47,23 @@ def inherent(model: Model, read: cst.BaseExpression, context: Context) -> bool:
     return False
 
 
-def feeds_host_code(model: Model, read: cst.BaseExpression) -> bool:
+def feeds_host_code(model: Model, read: cst.BaseExpression, context: Context) -> bool:
     """Whether the value goes into code that works on the host alone: a solver, an image library, another runtime.
 
-    What is not read and gives something back for an array is taken for such code.
+    What is not read, and gives something back for an array within the same function, is taken for such code.
     """
+    owner = context.owner
     for around in _ends(model, read):
         if isinstance(around, cst.Call) and not isinstance(model.parent(around), cst.Expr):
             callee = model.value(around.func)
             if (callee.qual or "").split(".", 1)[0] in _HOST_CODE or _runs_on_host(model, callee.fn):
                 return True
             site = model.call(around)
-            if site is not None and callee.kind is Kind.UNKNOWN and not _is_container(site.receiver):
+            if site is None:
+                continue
+            if any(argument.name == "return_tensors" for argument in site.arguments):
+                return True  # a tokenizer or processor
+            if callee.kind is Kind.UNKNOWN and not _is_container(site.receiver) and site.context.owner is owner:
                 if any(argument.value.kind is Kind.NDARRAY for argument in site.arguments):
                     return True
     return False
@@ -156,6 +162,8 @@ def _ends(model: Model, read: cst.BaseExpression) -> Iterator[cst.CSTNode]:
                 yield call
                 if _passes(model, call):
                     todo.append(call)
+                elif isinstance(call.func, cst.Attribute) and call.func.attr.value in ("append", "extend"):
+                    todo.extend(_readings(model, call.func.value))
         elif isinstance(around, cst.Attribute):
             call = model.parent(around)
             if isinstance(call, cst.Call) and call.func is around:
@@ -168,12 +176,23 @@ def _ends(model: Model, read: cst.BaseExpression) -> Iterator[cst.CSTNode]:
                 todo.append(around)
         elif isinstance(around, (cst.For, cst.CompFor)) and around.iter is node:
             todo.extend(_readings(model, node))
+            todo.extend(_elements_read(model, around))
         elif isinstance(around, cst.Return):
             todo.extend(_callers(model, around))
         elif isinstance(
             around, (cst.BaseExpression, cst.BaseElement, cst.Index, cst.SubscriptElement, cst.ComparisonTarget)
         ):
             todo.append(around)
+
+
+def _elements_read(model: Model, loop: cst.For | cst.CompFor) -> list[cst.CSTNode]:
+    """Where the element of a loop or comprehension is read within it."""
+    if not isinstance(loop.target, cst.Name):
+        return []
+    inside = loop.body if isinstance(loop, cst.For) else model.parent(loop)
+    assert inside is not None
+    name = loop.target.value
+    return [n for n in within([inside]) if isinstance(n, cst.Name) and n.value == name and n is not loop.target]
 
 
 def _passes(model: Model, call: cst.Call) -> bool:

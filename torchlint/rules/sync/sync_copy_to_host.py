@@ -37,7 +37,7 @@ class SyncCopyToHost(Rule):
         confidence, impact = wait.confidence, wait.impact
         if copied.kind is Kind.UNKNOWN and model.uses_numpy and not copied.may_be_device:
             confidence = Confidence.POSSIBLE  # NumPy's arrays have `.tolist()` as well
-        if feeds_host_code(model, site.node):
+        if feeds_host_code(model, site.node, site.context):
             confidence = Confidence.POSSIBLE  # where the device cannot do the work, the copy is needed
         if copied.rank != 0 and wait.hot is not None and wait.hot.trains:
             impact = max(impact, Impact.MEDIUM)  # the data itself crosses the link as well

@@ -206,7 +206,9 @@ class DefinitionReader(BindingReader):
         if passed is not None:
             if value is None or value.kind in (Kind.UNKNOWN, Kind.NONE):
                 value = passed if value is None or not value.optional else passed.but(optional=True)
-            elif value.kind is passed.kind or passed.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY, Kind.DEVICE):
+            elif not _is_certain(value) and (
+                value.kind is passed.kind or passed.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY, Kind.DEVICE)
+            ):
                 value = (
                     join(passed, value) if value.kind is passed.kind and value.device not in (0, ANYWHERE) else passed
                 )
@@ -249,3 +251,9 @@ def _is_abstract(body: cst.BaseSuite) -> bool:
     while isinstance(last, cst.SimpleStatementLine):
         last = last.body[-1]
     return isinstance(last, cst.Raise)
+
+
+def _is_certain(declared: Value) -> bool:
+    """Whether an annotation outweighs what callers seem to pass: truth values, text, and modules of the program."""
+    flag = declared.kind is Kind.NUMBER and declared.dtype == "bool"
+    return flag or declared.kind is Kind.STRING or (declared.kind is Kind.MODULE and declared.cls is not None)

@@ -29,7 +29,7 @@ from torchlint.semantics.values import (
 _SIMPLE_TYPES: dict[str, Value] = {
     "int": NUMBER,
     "float": NUMBER,
-    "bool": NUMBER,
+    "bool": NUMBER.but(dtype="bool"),
     "complex": NUMBER,
     "str": STRING,
     "bytes": STRING,

@@ -147,6 +147,8 @@ class ModuleReader(TensorReader):
     def call_unknown(self, site: sites.Call) -> Value:
         """Something that nothing is known of; with tensors going in, or moved to a device, it acts as a module does."""
         function = site.function
+        if any(a.name == "return_tensors" for a in site.arguments):  # a tokenizer or processor: it works on the host
+            return Value(Kind.BATCH, Confidence.LIKELY, device=HOST, graph=DETACHED, origins=(site.node,))
         tensors = [a.value for a in site.arguments if a.value.is_tensor]
         unique = self.unique_method(site)
         if unique is not None:
