@@ -205,8 +205,16 @@ def _imports(body: object) -> Iterator[cst.Import | cst.ImportFrom]:
             yield from (small for small in statement.body if isinstance(small, (cst.Import, cst.ImportFrom)))
 
 
+# Asked of every node of a file: `isinstance` of LibCST's classes takes ten times as long.
+_BINDING: Final = frozenset(
+    {cst.FunctionDef, cst.ClassDef, cst.Param, cst.ImportAlias, cst.AsName, cst.Global, cst.Nonlocal, *_WRITING}
+)
+
+
 def _bound_by(node: cst.CSTNode) -> Iterator[str]:
     """The plain names that a node binds."""
+    if type(node) not in _BINDING:
+        return
     if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Param)):
         yield node.name.value
     elif isinstance(node, cst.ImportAlias):
@@ -363,11 +371,17 @@ class Rewrite:
         return False
 
 
+@functools.lru_cache(maxsize=4)
+def _binding(function: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+    """The assignments and the other nodes of a function that may bind names."""
+    return tuple(node for node in below(function) if type(node) in _BINDING or type(node) is cst.Assign)
+
+
 def _assignments(function: cst.CSTNode, name: str) -> Iterator[cst.Assign]:
     """The statements `name = ...`; none where the name is bound in other ways, or belongs to another scope."""
     found: list[cst.Assign] = []
     bound = 0
-    for node in below(function):
+    for node in _binding(function):
         if isinstance(node, (cst.AugAssign, cst.Del)) and getattr(node.target, "value", None) == name:
             return
         bound += sum(1 for other in _bound_by(node) if other == name)
