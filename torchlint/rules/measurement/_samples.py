@@ -107,8 +107,9 @@ def repeated(interval: Interval, model: Model) -> Repeated | None:
         if name is not None and _works(call, interval):
             loop = next(iter(call.context.enclosing_loops()), None)
             if loop is None:
-                sampled = sampled_by_callers(interval.function)
-                return Repeated(call.node.func, name, None) if sampled or _runs_module(call, interval) else None
+                once = sampled_by_callers(interval.function) or _runs_module(call, interval)
+                given = any(parameter.name == name for parameter in interval.function.parameters)
+                return Repeated(call.node.func, name, None) if once or given else None
             operands = [argument.node for argument in call.arguments]
             return Repeated(call.node.func, name, loop) if _same_work(operands, loop, model) else None
     for node, context in _operations(interval):

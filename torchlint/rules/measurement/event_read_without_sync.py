@@ -9,8 +9,9 @@ from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Ru
 from torchlint.rules.measurement import _repairs
 from torchlint.rules.measurement._intervals import functions_with, happenings
 from torchlint.semantics import sites
-from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.functions import Effect, EffectKind
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Kind
 
 
@@ -35,7 +36,11 @@ class EventReadWithoutSync(Rule):
                 kind = happening.effect.kind
                 if kind is EffectKind.RECORD:
                     recorded, waited = True, False
-                elif kind is EffectKind.WAIT and happening.sure:
+                elif (
+                    kind is EffectKind.WAIT
+                    and happening.sure
+                    and not _waits_for_the_first(happening.effect, site, model)
+                ):
                     waited = True
                 elif kind is EffectKind.ELAPSED and happening.effect.node is site.node and recorded:
                     if waited:
@@ -51,3 +56,11 @@ class EventReadWithoutSync(Rule):
                         fix=_repairs.event_waited(site),
                     )
                     return
+
+
+def _waits_for_the_first(effect: Effect, site: sites.Call, model: Model) -> bool:
+    """Whether it waits for the event that begins the interval alone."""
+    wait = model.call(effect.node)
+    if wait is None or wait.receiver_node is None or site.receiver_node is None or wait.receiver is None:
+        return False
+    return wait.receiver.kind is Kind.EVENT and dotted(wait.receiver_node) == dotted(site.receiver_node) is not None

@@ -43,6 +43,9 @@ class LaunchBlockingLeftOn(Rule):
         for other in model.sites.subscripts[model.sites.subscripts.index(site) + 1 :]:
             key = other.indices[0][1] if other.indices else None
             if other.mode != "read" and key is not None and key.const == _VARIABLE:
+                again = other.written is not None and _text(other).const
+                if isinstance(again, str) and again not in ("", "0"):
+                    continue  # switched on twice
                 if other.context.owner is site.context.owner:
                     return True
         return any(

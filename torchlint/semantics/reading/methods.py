@@ -211,6 +211,8 @@ class MethodReader(ModuleReader):
     def unknown_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
         """A method of something unknown; some names tell what it must be."""
         node = site.node
+        if method == "load_state_dict":
+            return UNKNOWN  # it copies, and computes nothing
         if method == "backward":
             root = receiver
             root_node: cst.BaseExpression | None = site.receiver_node

@@ -249,14 +249,11 @@ class OperatorReader(ConditionReader):
         saved = self.context
         self.frame.env = before.copy()
         self.narrow(node.test, True)
-        if then_gate is not Gate.NONE:
-            self.context = Context(Scope.BRANCH, node, saved, gate=then_gate, test=node.test)
+        self.context = Context(Scope.BRANCH, node, saved, gate=then_gate, test=node.test)
         then = self.eval(node.body)
         self.frame.env = before.copy()
         self.narrow(node.test, False)
-        self.context = saved
-        if else_gate is not Gate.NONE:
-            self.context = Context(Scope.BRANCH, node, saved, gate=else_gate, test=node.test, negated=True)
+        self.context = Context(Scope.BRANCH, node, saved, gate=else_gate, test=node.test, negated=True)
         other = self.eval(node.orelse)
         self.frame.env = before
         self.context = saved
