@@ -51,6 +51,11 @@ class Model:
         self.is_test_file = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
     @property
+    def together(self) -> list[Model]:
+        """The models of all files that are read as one program, this one among them."""
+        return [self] if self.project is None else self.project.models
+
+    @property
     def uses_tests(self) -> bool:
         """Whether the file imports a testing framework."""
         return self.is_test_file or any(name.split(".", 1)[0] in ("pytest", "unittest") for name in self.imports)
@@ -129,13 +134,17 @@ class Model:
             conf = Confidence.POSSIBLE
         if not value.device & DEVICE:
             hot = hotness.hot(context)
-            if hot is not None and hot.interface or self.accelerated:
+            if hot is not None and (hot.interface or self._shows_accelerator(hot)) or self.accelerated:
                 conf = min(conf, Confidence.LIKELY)
             else:
                 conf = Confidence.POSSIBLE
         elif value.device & ANYWHERE:
             conf = min(conf, Confidence.LIKELY)
         return conf
+
+    def _shows_accelerator(self, hot: Hot) -> bool:
+        """Whether a file on the way from the loop to the line shows a sign of an accelerator."""
+        return any(self.home.get(node, self).accelerated for _, node in hot.reasons)
 
     def impact(self, context: Context) -> Impact:
         """The impact of one small cost on every run of the line."""

@@ -30,6 +30,11 @@ class Project:
         self._readers[number] = reader
         self._numbers[id(reader.model)] = number
 
+    @property
+    def models(self) -> list[Model]:
+        """The models of its files."""
+        return [reader.model for reader in self._readers.values()]
+
     def reader_of(self, info: FunctionInfo) -> Interpreter | None:
         """The reader of the file that a function stands in."""
         model = self.home.get(info.node)

@@ -54,7 +54,7 @@ def _feeds(model: Model) -> Feeds:
             if node not in found or found[node][0] < confidence:
                 found[node] = (confidence, place)
 
-    for site in model.sites.calls:
+    for site in (site for other in model.together for site in other.sites.calls):
         transfer = transfers.transfer_of(site)
         if transfer is not None and transfer.source.loaders:
             if transfers.reaches_device(transfer) is not None:
