@@ -708,3 +708,25 @@ def test_tokenizers_work_on_the_host() -> None:
     """)
     assert tokens.on_host
     assert moved.device == DEVICE
+
+
+def test_a_loop_over_levels_in_a_modules_method_is_no_loop_over_steps() -> None:
+    assert heat("""
+        class Head(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.criterion = nn.MSELoss()
+
+            def loss_by_feature(self, scores, targets):
+                total = 0.0
+                for score, target in zip(scores, targets):
+                    total += self.criterion(score, target)
+                    mark("level")
+                return total
+
+            @torch.no_grad()
+            def generate(self, x):
+                for _ in range(100):
+                    x = self.criterion(x, x)
+                    mark("token")
+    """) == {"level": False, "token": True}

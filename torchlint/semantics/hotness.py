@@ -159,6 +159,10 @@ def _part_of_a_step(loop: Context) -> bool:
         return True
     if autograd_off(loop):
         return False
+    facts = loop.loop
+    assert facts is not None
+    if owner is not None and _is_of_a_module(owner) and facts.iterable is not None and _is_collected(facts.iterable):
+        return True  # a head that takes its losses level by level
     for link in loop.chain():
         if link is not loop and link.scope is Scope.LOOP and _own_work(link, _WORK):
             return True
@@ -167,6 +171,20 @@ def _part_of_a_step(loop: Context) -> bool:
         if link.scope is Scope.FUNCTION:
             return False
     return False
+
+
+def _is_of_a_module(function: FunctionInfo) -> bool:
+    """Whether it is a method of a module."""
+    cls = function.cls
+    return cls is not None and (
+        cls.find_method("forward") is not None
+        or any(name.rsplit(".", 1)[-1].endswith(("Module", "Model")) for name in cls.base_names)
+    )
+
+
+def _is_collected(iterable: Value) -> bool:
+    """Whether what a loop iterates is at hand as a whole, as a list or several side by side; not a number of rounds."""
+    return iterable.kind is Kind.CONTAINER and iterable.qual in ("list", "tuple", "iterator", "values", "items")
 
 
 @question(False)
