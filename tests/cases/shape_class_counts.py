@@ -14,4 +14,6 @@ class Balanced(nn.Module):
         share = torch.bincount(gold, minlength=10)  # TL105
         hard = F.one_hot(gold)  # TL105
         wide = self.spread(seen, counts)
-        return F.cross_entropy(logits, gold, weight=1.0 / share.clamp(min=1)) + hard.float().mean() + wide.float().mean()
+        return (
+            F.cross_entropy(logits, gold, weight=1.0 / share.clamp(min=1)) + hard.float().mean() + wide.float().mean()
+        )

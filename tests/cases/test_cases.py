@@ -47,7 +47,9 @@ def mistakes(source: str) -> list[str]:
               and (row, text.rstrip("?")) not in (strong | weak if text.endswith("?") else strong)]  # fmt: skip
     false = [f"{row}: false {code}: {message}" for (row, code), message in shown.items()
              if not {(row, code), (row, f"{code}?")} & wanted]  # fmt: skip
-    barred = [f"{row}: false {text[3:]}" for row, text in wanted if text.startswith("no ") and (row, text[3:]) in strong]
+    barred = [
+        f"{row}: false {text[3:]}" for row, text in wanted if text.startswith("no ") and (row, text[3:]) in strong
+    ]
     return sorted(missed + false + barred)
 
 

@@ -27,7 +27,7 @@ def train(model, loader, optimizer):
         optimizer.step()
         total += loss
         print(loss.item())
-    return total
+    return float(total)
 """
 AFTER = BEFORE.replace("total += loss", "total += loss.detach()")
 RULES = "--select=TL601,TL101"

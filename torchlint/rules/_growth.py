@@ -33,8 +33,10 @@ def counters(context: Context, model: Model) -> set[str]:
             elif called == "enumerate" and isinstance(loop.node.target, cst.Tuple):
                 found |= names_in(loop.node.target.elements[0].value)
         for site in model.sites.accumulations:
-            if site.context.inside(loop) and isinstance(site.target_node, cst.Name) and not reset_inside(
-                site.target, loop, model
+            if (
+                site.context.inside(loop)
+                and isinstance(site.target_node, cst.Name)
+                and not reset_inside(site.target, loop, model)
             ):
                 found.add(site.target)
     return found

@@ -106,7 +106,7 @@ class Modules:
 
     def _is_importable(self, root: Place, top: Place, asking: Place) -> bool:
         """Whether Python would look into `root`, as far as the layout of the folders tells."""
-        if root in self.packages:
+        if not root or root in self.packages:
             return False  # what is in a package is imported through it
         folder = self._folder(asking)
         around = folder[: len(root)] == root  # a folder around: the script's own, the project's

@@ -10,8 +10,13 @@ from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
 
 
-def region(context: Context, model: Model) -> FunctionInfo | None:
-    """The compiled function whose graph code here belongs to; None outside, and where it says that it is not."""
+def region(context: Context, model: Model, node: cst.CSTNode | None = None) -> FunctionInfo | None:
+    """The compiled function whose graph code here belongs to; None outside, and where it says that it is not.
+
+    `node`: a part of a condition, which the parts before it may keep out: `not is_compiling() and ...`.
+    """
+    if node is not None and _follows_question(node, model):
+        return None
     function = model.compiled(context)
     if function is None or hotness.in_test(context):
         return None
@@ -28,6 +33,15 @@ def region(context: Context, model: Model) -> FunctionInfo | None:
 def is_full_graph(function: FunctionInfo) -> bool:
     """Whether the region was compiled with `fullgraph=True`: what would break the graph fails or is captured."""
     return function.fullgraph or (function.cls is not None and function.cls.fullgraph)
+
+
+def _follows_question(node: cst.CSTNode, model: Model) -> bool:
+    inner, around = node, model.parent(node)
+    while isinstance(around, cst.BaseExpression):
+        if isinstance(around, cst.BooleanOperation) and inner is around.right and _asks_compiling(around.left):
+            return True
+        inner, around = around, model.parent(around)
+    return False
 
 
 def _asks_compiling(test: cst.BaseExpression) -> bool:

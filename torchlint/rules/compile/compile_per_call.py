@@ -42,6 +42,25 @@ class CompilePerCall(Rule):
             because(hot),
         )
 
+    def on_function(self, site: sites.Function, model: Model) -> Iterator[Report]:
+        """A decorator without a call, on a function that is defined on every step."""
+        info = site.info
+        place = info.context
+        hot = model.hot(place) if place is not None and info.parent is not None else None
+        if place is None or hot is None or hotness.in_test(place) or info.name in model.function_of(place).returned:
+            return
+        for node, decorator in info.decorators:
+            if decorator.qual == "torch.compile" and not isinstance(node, cst.Call):
+                yield Report(
+                    node,
+                    f"`{info.name}` is defined and compiled {often(hot)}: each definition is a new function that must "
+                    "find or build its code again",
+                    "Define it once, at module level or as a method, and pass what it closes over",
+                    Confidence.SURE,
+                    Impact.HIGH,
+                    because(hot),
+                )
+
     def _is_kept(self, site: sites.Call) -> bool:
         """Whether the result goes where it stays: an attribute or an entry that is written once and read later."""
         statement = site.statement

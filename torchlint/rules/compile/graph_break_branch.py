@@ -28,7 +28,7 @@ class GraphBreakBranch(Rule):
             return
         if site.value.conf is Confidence.POSSIBLE and not site.value.dtype:
             return
-        function = region(site.context, model)
+        function = region(site.context, model, site.node)
         if function is None:
             return
         yield Report(

@@ -16,6 +16,8 @@ _CALLS = (
     "open",
     "warnings.warn",
     "time.sleep",
+    "sys.stdout.write",
+    "sys.stderr.write",
     *sorted(known.CLOCKS),
     *(f"logging.Logger.{name}" for name in sorted(known.LOG_METHODS)),
     *(f"logging.{name}" for name in sorted(known.LOG_METHODS)),

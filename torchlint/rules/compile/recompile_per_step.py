@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -31,6 +31,7 @@ class _Compiled:
     node: cst.CSTNode
     static: bool
     captured: bool
+    dynamic: bool = False  # it was told that sizes and numbers change
 
 
 class RecompilePerStep(Rule):
@@ -130,11 +131,14 @@ class RecompilePerStep(Rule):
         bare = [f for f in model.functions.values() if any(d.qual == "torch.compile" for _, d in f.decorators)]
         if not makers and not bare:
             return
+        marked = any((call.callee or "").endswith(".mark_dynamic") for call in model.sites.calls)
         for site in model.sites.calls:
             loop = next(iter(site.context.enclosing_loops()), None)
             if loop is None or not site.arguments or site in makers:
                 continue
             made = _compiled_by(site, makers, model)
+            if made is not None and marked:
+                made = replace(made, dynamic=True)
             if made is not None and not hotness.in_test(site.context) and model.compiled(site.context) is None:
                 yield from self._called(site, made, loop, model)
 
@@ -144,13 +148,18 @@ class RecompilePerStep(Rule):
             return
         for argument in site.arguments:
             what = self._changes(argument, site, made, loop, model)
+            confidence = Confidence.LIKELY
+            if what is None and not made.dynamic:
+                # The compiler takes most of what changes for a symbol when it compiles for the second time.
+                always = _Compiled(made.node, static=True, captured=True)
+                what, confidence = self._changes(argument, site, always, loop, model), Confidence.POSSIBLE
             if what is not None:
                 yield Report(
                     site.node,
                     f"{quote(argument.node)} {what}, and {quote(site.node.func)} is compiled for what it has seen: "
                     "every call compiles again, until the limit is reached and it runs uncompiled",
                     "Pass one tensor that is written at a position, pad to a few sizes, or compile with `dynamic=True`",
-                    Confidence.LIKELY,
+                    confidence,
                     Impact.HIGH,
                     (("it is compiled here", made.node), *because_hot(hot)),
                 )
@@ -259,6 +268,7 @@ def _options(call: sites.Call) -> _Compiled:
         call.node,
         static=dynamic is not None and dynamic.value.const is False,
         captured=mode is not None and mode.value.const in _CUDA_GRAPHS,
+        dynamic=dynamic is not None and dynamic.value.const is not False,
     )
 
 

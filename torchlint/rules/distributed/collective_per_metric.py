@@ -17,7 +17,13 @@ _REDUCES = tuple(
     f"torch.distributed.{name}"
     for name in ("all_reduce", "reduce", "all_gather", "gather", "all_gather_into_tensor", "all_gather_object")
 )
-_BARRIERS = ("torch.distributed.barrier", "torch.distributed.monitored_barrier")
+_BARRIERS = (
+    "torch.distributed.barrier",
+    "torch.distributed.monitored_barrier",
+    "accelerate.Accelerator.wait_for_everyone",
+)
+# An accelerator's, which evaluations need to gather their predictions.
+_GATHERS = tuple(f"accelerate.Accelerator.{name}" for name in ("gather", "gather_for_metrics", "reduce"))
 
 
 class CollectivePerMetric(Rule):
@@ -27,7 +33,7 @@ class CollectivePerMetric(Rule):
     name = "collective-per-metric"
     bottleneck = "distributed"
     summary = "Processes wait for each other on every step only to log"
-    calls = (*_REDUCES, *_BARRIERS)
+    calls = (*_REDUCES, *_BARRIERS, *_GATHERS)
     words = ("distributed", "dist")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -51,16 +57,16 @@ class CollectivePerMetric(Rule):
         value = argument.value
         if value.qual == "torch.nn.Parameter" or (name is not None and name.rsplit(".", 1)[-1] in ("grad", "data")):
             return
-        if name is None or value.graph & ATTACHED and value.graph != DETACHED:
+        if value.graph & ATTACHED or (name is None and site.callee not in _GATHERS):
             return
         function = model.function_of(site.context)
-        if function.needs_graph(name) or self._computes(name, site, model):
+        if name is not None and (function.needs_graph(name) or self._computes(name, site, model)):
             return
         yield Report(
             site.node,
             f"{quote(site.node)} is a collective of its own {often(hot)}, for a value that is only reported",
             "Collect the values that are reported, stack them, and reduce them together on the steps that log",
-            Confidence.LIKELY if hot.trains and value.graph == DETACHED else Confidence.POSSIBLE,
+            Confidence.LIKELY if name is not None and hot.trains and value.graph == DETACHED else Confidence.POSSIBLE,
             Impact.MEDIUM,
             because(hot),
         )

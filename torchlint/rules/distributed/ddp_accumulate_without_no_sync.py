@@ -52,18 +52,16 @@ class DdpAccumulateWithoutNoSync(Rule):
         around = self._accumulating(backward, seen, function, model)
         if around is None:
             return
-        forwards = [
-            other
-            for other in seen
-            if other.effect.kind is EffectKind.FORWARD and other.context.inside(around)
-        ]
+        forwards = [other for other in seen if other.effect.kind is EffectKind.FORWARD and other.context.inside(around)]
         kinds = {wrappers[node] for other in forwards for node in _origins(other.effect) if node in wrappers}
         if not kinds:
             return
         forward_held = any(_held(other, model) for other in forwards)
         backward_held = _held(backward, model)
-        if forward_held and (backward_held or kinds == {_DDP}):
+        if forward_held and backward_held:
             return
+        # What the forward of DDP finds decides for its backward, as things are; its documentation asks for both.
+        confidence = Confidence.POSSIBLE if forward_held and kinds == {_DDP} else Confidence.LIKELY
         part = ""
         if forward_held or backward_held:
             part = ": `no_sync` covers only the " + ("forward" if forward_held else "backward")
@@ -73,7 +71,7 @@ class DdpAccumulateWithoutNoSync(Rule):
             f"{quote(node)} reduces the gradients over all processes on every micro-step, though the optimizer steps "
             f"only after several{part}",
             "Run forward and backward of all micro-steps but the last under `no_sync()`",
-            Confidence.LIKELY,
+            confidence,
             Impact.HIGH,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
@@ -13,6 +14,8 @@ from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
 
+_OPTION: Final = "find_unused_parameters"
+
 
 class FindUnusedLeftOn(Rule):
     """`find_unused_parameters=True` on a model that uses all its parameters on every step."""
@@ -21,13 +24,15 @@ class FindUnusedLeftOn(Rule):
     name = "find-unused-left-on"
     bottleneck = "distributed"
     summary = "Every step searches for unused parameters of a model that uses all"
-    fix_availability = FixAvailability.ALWAYS
+    fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.nn.parallel.DistributedDataParallel",)
     words = ("find_unused_parameters",)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        option = site.argument(None, "find_unused_parameters")
-        if option is None or option.value.const is not True or hotness.in_test(site.context) or not site.arguments:
+        option = site.argument(None, _OPTION)
+        tables = [argument.value.items or {} for argument in site.arguments if argument.star == "**"]
+        asked = option.value if option is not None else next((t[_OPTION] for t in tables if _OPTION in t), None)
+        if asked is None or asked.const is not True or hotness.in_test(site.context):
             return
         wrapped = site.arguments[0].value
         if wrapped.cls is None or not _uses_all(wrapped.cls, frozenset()):
@@ -40,7 +45,9 @@ class FindUnusedLeftOn(Rule):
             Confidence.LIKELY,
             Impact.LOW,
             (("the model's class", wrapped.cls.node),),
-            NodeFix(Applicability.UNSAFE, "Leave it out", (remove_argument(site.node, option.node),)),
+            NodeFix(Applicability.UNSAFE, "Leave it out", (remove_argument(site.node, option.node),))
+            if option is not None
+            else None,
         )
 
 

@@ -155,9 +155,7 @@ def _takes_data(loop: Context) -> bool:
     """Whether each round of a loop is an epoch, or trains on a batch of its own; not a loop that only counts."""
     facts = loop.loop
     assert facts is not None
-    if hotness.iterates(loop) is Iterates.EPOCHS or (
-        facts.iterable is not None and facts.iterable.kind is Kind.LOADER
-    ):
+    if hotness.iterates(loop) is Iterates.EPOCHS or (facts.iterable is not None and facts.iterable.kind is Kind.LOADER):
         return True
     counts = facts.iterable is not None and facts.iterable.qual == "range"
     return hotness.iterates(loop) is Iterates.STEPS and isinstance(facts.node, cst.For) and not counts

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import libcst as cst
 
@@ -15,6 +17,9 @@ from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import children
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
+
+# What no graph hangs on, whoever reads it.
+_PLAIN: Final = frozenset({Kind.NUMBER, Kind.STRING, Kind.NONE, Kind.CLOCK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +179,29 @@ def needed_by_backward(name: str, context: Context, model: Model) -> bool:
     return False
 
 
+def seen_whole(name: str, context: Context) -> bool:
+    """Whether all that reads what the name holds is in sight, and none of it is handed on as anything but a number."""
+    base = name.split("[", 1)[0]
+    if "." in base:
+        return False
+    return not any(
+        _returns(function, base) and any(value.kind not in _PLAIN for _, value, _ in function.return_sites)
+        for function in _around(context.owner)
+    )
+
+
+def _around(function: FunctionInfo | None) -> Iterator[FunctionInfo]:
+    """The function and those that it is defined in."""
+    while function is not None:
+        yield function
+        function = function.parent
+
+
+def _returns(function: FunctionInfo, name: str) -> bool:
+    """Whether a name stands in what a function returns, or is part of what does."""
+    return name in function.returned or any(name in function.flows.get(other, ()) for other in function.returned)
+
+
 def given_to_caller(name: str, context: Context, loop: Context | None, model: Model) -> bool:
     """Whether a caller gets what the name holds, and may run backward through it.
 
@@ -184,8 +212,7 @@ def given_to_caller(name: str, context: Context, loop: Context | None, model: Mo
     base = name.split("[", 1)[0]
     if owner is None or "." in base:
         return False
-    returned = base in owner.returned or any(base in owner.flows.get(other, ()) for other in owner.returned)
-    if not returned:
+    if not any(_returns(function, base) for function in _around(owner)):
         return False
     if loop is not None and loop.loop is not None:
         iterable = loop.loop.iterable

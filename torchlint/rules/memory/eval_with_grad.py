@@ -14,7 +14,6 @@ from torchlint.rules.memory._decorators import perhaps_decorated
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped
 from torchlint.semantics import hotness
 from torchlint.semantics.asking import question
-from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model, dotted

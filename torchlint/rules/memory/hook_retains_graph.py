@@ -46,7 +46,7 @@ class HookRetainsGraph(Rule):
             isinstance(site.stored, (cst.Name, cst.Call, cst.Subscript, cst.Attribute))
             and site.value.kind is Kind.TENSOR
         ):
-            fix = NodeFix(Applicability.SAFE, "Detach what is kept", (NodeEdit(site.stored, ".detach()", "after"),))
+            fix = NodeFix(Applicability.UNSAFE, "Detach what is kept", (NodeEdit(site.stored, ".detach()", "after"),))
         yield Report(
             site.node,
             f"this hook keeps {quote(site.stored)} with its graph in `{name}`: the activations of every step stay",

@@ -8,7 +8,13 @@ import libcst as cst
 
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
-from torchlint.rules.memory._retention import given_to_caller, graph_confidence, kept_past_step, needed_by_backward
+from torchlint.rules.memory._retention import (
+    given_to_caller,
+    graph_confidence,
+    kept_past_step,
+    needed_by_backward,
+    seen_whole,
+)
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import Role
@@ -64,7 +70,8 @@ class RetainedGraphContainer(Rule):
         fix = None
         if confidence > Confidence.POSSIBLE and isinstance(stored, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
             if value.kind is Kind.TENSOR:
-                fix = NodeFix(Applicability.SAFE, "Detach what is kept", (NodeEdit(stored, ".detach()", "after"),))
+                safety = Applicability.SAFE if seen_whole(owner, context) else Applicability.UNSAFE
+                fix = NodeFix(safety, "Detach what is kept", (NodeEdit(stored, ".detach()", "after"),))
         yield Report(
             node,
             f"`{owner}` outlives the step and keeps {quote(stored)} with its graph, on every step",

@@ -14,6 +14,7 @@ from torchlint.rules.memory._retention import (
     graph_confidence,
     kept_past_step,
     needed_by_backward,
+    seen_whole,
 )
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
@@ -58,7 +59,9 @@ class RetainedGraphSum(Rule):
             confidence,
             Impact.LOW if after_backward else Impact.HIGH,
             because(kept.hot),
-            _detach(site.addend) if confidence > Confidence.POSSIBLE else None,
+            _detach(site.addend, safe=seen_whole(site.target, site.context))
+            if confidence > Confidence.POSSIBLE
+            else None,
         )
 
     def _after_backward(self, site: sites.Accumulate, kept: Retention, model: Model) -> bool:
@@ -81,13 +84,12 @@ def _is_simple(node: cst.BaseExpression) -> bool:
     return isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
 
 
-def _detach(node: cst.BaseExpression) -> NodeFix | None:
+def _detach(node: cst.BaseExpression, *, safe: bool) -> NodeFix | None:
     """`x` becomes `x.detach()`, in parentheses where it is an operation."""
     message = "Detach what is added"
+    safety = Applicability.SAFE if safe else Applicability.UNSAFE
     if isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
-        return NodeFix(Applicability.SAFE, message, (NodeEdit(node, ".detach()", "after"),))
+        return NodeFix(safety, message, (NodeEdit(node, ".detach()", "after"),))
     if isinstance(node, cst.BinaryOperation) and not node.lpar:
-        return NodeFix(
-            Applicability.SAFE, message, (NodeEdit(node, "(", "before"), NodeEdit(node, ").detach()", "after"))
-        )
+        return NodeFix(safety, message, (NodeEdit(node, "(", "before"), NodeEdit(node, ").detach()", "after")))
     return None

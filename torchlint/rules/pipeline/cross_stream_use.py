@@ -76,7 +76,8 @@ class _Region:
         arithmetic = [
             site for site in model.sites.binaries if model.function_of(site.context) is function and site.node in order
         ]
-        self.work = sorted([*self.calls, *arithmetic], key=lambda site: order.at(site.node))
+        work: list[sites.Call | sites.Binary] = [*self.calls, *arithmetic]
+        self.work = sorted(work, key=lambda site: order.at(site.node))
 
     def inside(self, context: Context) -> bool:
         return context.inside(self.entered.context)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import libcst as cst
-
 from torchlint.semantics import sites
 from torchlint.semantics.names import factors, holder
 from torchlint.semantics.reading.decorators import DecoratorReader

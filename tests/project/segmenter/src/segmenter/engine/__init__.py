@@ -1,0 +1,2 @@
+from .evaluation import evaluate
+from .segmentation import SegmentationTrainer
