@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
+from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often
-from torchlint.semantics import hotness
-from torchlint.semantics.contexts import Context, Iterates, Scope
-from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Gate, Kind, Value
@@ -68,7 +68,7 @@ def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: 
     hot = model.hot(context)
     if hot is not None:
         return Wait(confidence, hot.impact, hot)
-    if evident and _may_be_hot(context, frozenset()):
+    if evident and may_be_hot(context):
         return Wait(Confidence.POSSIBLE, Impact.LOW, None)
     return None
 
@@ -86,32 +86,6 @@ def _on_host_alone(context: Context, seen: frozenset[int]) -> bool:
             seen = seen | {id(function)}
             return all(_on_host_alone(caller.context, seen) for caller in function.callers)
     return False
-
-
-def _may_be_hot(context: Context, seen: frozenset[int]) -> bool:
-    """Whether the code stands in a function that another file may call on every step, behind no gate."""
-    for link in context.chain():
-        if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
-            return False
-        if link.scope is Scope.LOOP and hotness.iterates(link) is Iterates.EPOCHS:
-            return False
-        if link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            if function.role in COLD_ROLES or id(function) in seen or _has_step_loop(function):
-                return False
-            seen = seen | {id(function)}
-            return not function.callers or any(_may_be_hot(caller.context, seen) for caller in function.callers)
-    return False
-
-
-def _has_step_loop(function: FunctionInfo) -> bool:
-    """Whether the function holds the loop over steps itself: its code outside that loop is not hot."""
-    return any(
-        hotness.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
-        for effect in function.effects
-        for loop in effect.context.enclosing_loops()
-    )
 
 
 def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()) -> bool:
