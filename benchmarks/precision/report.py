@@ -72,17 +72,31 @@ def table(read: Iterable[Verdict]) -> list[str]:
     return lines
 
 
-def agreement(read: Sequence[Verdict]) -> str:
-    """How often two readers of a finding agree."""
+def agreement(read: Sequence[Verdict]) -> list[str]:
+    """How often two readers of a finding agree: over all three verdicts, and where neither calls it debatable."""
     by_place: dict[tuple[str, str, int, str], dict[str, str]] = defaultdict(dict)
     for verdict in read:
         by_place[verdict.place][verdict.reader] = verdict.verdict
-    pairs = [tuple(verdict for _, verdict in sorted(readers.items())) for readers in by_place.values()]
-    twice = [pair for pair in pairs if len(pair) > 1]
+    twice = [(readers["first"], readers["second"]) for readers in by_place.values() if len(readers) > 1]
     if not twice:
-        return "no finding was read twice"
-    same = sum(len(set(pair)) == 1 for pair in twice)
-    return f"{len(twice)} findings were read twice; the readers agree on {same} of them ({same / len(twice):.0%})"
+        return ["no finding was read twice"]
+    decided = [pair for pair in twice if "debatable" not in pair]
+    return [
+        f"{len(twice)} findings were read twice; {_agreed(twice)}",
+        f"of these, both readers call {len(decided)} true or false; {_agreed(decided)}",
+    ]
+
+
+def _agreed(pairs: Sequence[tuple[str, str]]) -> str:
+    """The share of equal pairs, and Cohen's kappa: how far it exceeds what the readers' habits alone would give."""
+    if not pairs:
+        return "nothing to compare"
+    same = sum(one == other for one, other in pairs)
+    share = same / len(pairs)
+    habits = [Counter(says) for says in zip(*pairs, strict=True)]
+    chance = sum(habits[0][says] * habits[1][says] for says in habits[0]) / len(pairs) ** 2
+    kappa = "not defined" if chance == 1 else f"{(share - chance) / (1 - chance):.2f}"
+    return f"they agree on {same} of them ({share:.0%}), Cohen's kappa {kappa}"
 
 
 def main() -> None:
@@ -98,7 +112,7 @@ def main() -> None:
     print()
     packages = Counter(verdict.package for verdict in first)
     print(", ".join(f"{package} {count}" for package, count in sorted(packages.items())))
-    print(agreement(read))
+    print("\n".join(agreement(read)))
 
 
 if __name__ == "__main__":

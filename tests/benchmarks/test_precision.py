@@ -28,10 +28,26 @@ def test_rules_of_which_all_is_debatable_have_no_precision() -> None:
 
 
 def test_agreement_is_of_findings_that_two_have_read() -> None:
-    alone = [verdict("TL101", 1, "true"), verdict("TL101", 2, "true")]
-    assert agreement(alone) == "no finding was read twice"
-    both = [*alone, verdict("TL101", 1, "true", "second"), verdict("TL101", 2, "false", "second")]
-    assert agreement(both) == "2 findings were read twice; the readers agree on 1 of them (50%)"
+    assert agreement([verdict("TL101", 1, "true"), verdict("TL101", 2, "true")]) == ["no finding was read twice"]
+
+
+def test_agreement_is_told_with_what_chance_would_give() -> None:
+    # Of ten places, both call five true and two false; they differ on one, and two are debatable to one of them.
+    says = [("true", "true")] * 5 + [("false", "false")] * 2 + [("true", "false"), ("true", "debatable")]
+    says.append(("debatable", "false"))
+    read = [verdict("TL101", 99, "true")]
+    for line, (first, second) in enumerate(says):
+        read += [verdict("TL101", line, second, "second"), verdict("TL101", line, first)]
+    # By chance: 0.7 * 0.5 + 0.2 * 0.4 + 0.1 * 0.1 = 0.44 of all, (6 * 5 + 2 * 3) / 64 = 0.5625 of those decided.
+    assert agreement(read) == [
+        "10 findings were read twice; they agree on 7 of them (70%), Cohen's kappa 0.46",
+        "of these, both readers call 8 true or false; they agree on 7 of them (88%), Cohen's kappa 0.71",
+    ]
+
+
+def test_readers_who_say_one_thing_only_agree_by_chance() -> None:
+    same = [verdict("TL101", 1, "true"), verdict("TL101", 1, "true", "second")]
+    assert agreement(same)[0].endswith("(100%), Cohen's kappa not defined")
 
 
 def test_every_committed_verdict_is_whole() -> None:
