@@ -97,3 +97,13 @@ def test_what_is_no_evidence_is_said_in_one_line(text: str, tmp_path: Path) -> N
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(EvidenceError, match="cannot be read: No such file"):
         load(tmp_path / "gone.json")
+
+
+def test_what_was_measured_of_the_code_itself_grades_the_finding(tmp_path: Path) -> None:
+    entries = [
+        {"fingerprint": "fast", "verdict": "confirmed", "rung": "in place", "ratio": {**RATIO, "low": 2.5}},
+        {"fingerprint": "none", "verdict": "no measurable cost", "rung": "in place", "ratio": {**RATIO, "low": 0.99}},
+        {"fingerprint": "else", "verdict": "confirmed", "rung": "template", "ratio": {**RATIO, "low": 2.5}},
+    ]
+    found = attach([finding(entry["fingerprint"]) for entry in entries], load(write(tmp_path, *entries)), source)
+    assert [each.impact for each in found] == [Impact.HIGH, Impact.LOW, Impact.LOW]

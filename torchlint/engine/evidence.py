@@ -11,6 +11,7 @@ from typing import Any
 from torchlint.engine.errors import UserError, short
 from torchlint.engine.regions import code_hash
 from torchlint.findings import Finding
+from torchlint.knowledge.costs import level
 
 __all__ = ["EvidenceError", "attach", "load", "verdict_of"]
 
@@ -55,17 +56,23 @@ def _check(entry: Mapping[str, Any]) -> None:
 
 
 def attach(findings: Iterable[Finding], evidence: Evidence, source: Source) -> list[Finding]:
-    """The findings, each with its evidence where there is some.
+    """The findings, each with its evidence where there is some, and with the impact that it shows.
 
     `source` gives the lines of a file or of a notebook's cell. Evidence of code that has changed since says so, and
     keeps no figures.
     """
     return [
-        replace(finding, evidence=_of(finding, evidence[finding.fingerprint], source))
+        _with(finding, _of(finding, evidence[finding.fingerprint], source))
         if finding.fingerprint in evidence
         else finding
         for finding in findings
     ]
+
+
+def _with(finding: Finding, entry: dict[str, Any]) -> Finding:
+    """The finding with its evidence; what was measured of the code itself goes before what its rule costs elsewhere."""
+    measured = level(entry) if entry.get("rung") != "template" else None
+    return replace(finding, evidence=entry, impact=finding.impact if measured is None else measured)
 
 
 def _of(finding: Finding, entry: Mapping[str, Any], source: Source) -> dict[str, Any]:

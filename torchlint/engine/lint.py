@@ -248,7 +248,7 @@ def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -
             end=end,
             bottleneck=rule.bottleneck,
             confidence=report.confidence,
-            impact=report.impact,
+            impact=report.impact or rule.impact,
             fingerprint="",
             related=tuple(Related(what, *related[node]) for what, node in report.related),
             fix=fix,

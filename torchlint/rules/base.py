@@ -83,16 +83,17 @@ class Report:
     """What a rule found at `node`, the expression or statement that pays.
 
     `message` says what happens and where the cost comes from, `advice` what to write instead; one sentence each, about
-    this code, without a full stop at the end. `related` are places that explain it.
+    this code, without a full stop at the end. `related` are places that explain it. `impact` is for a place that costs
+    more or less than the rule's measured cost at the rate of the line says.
     """
 
     node: cst.CSTNode
     message: str
     advice: str
     confidence: Confidence = Confidence.LIKELY
-    impact: Impact = Impact.MEDIUM
     related: tuple[tuple[str, cst.CSTNode], ...] = ()
     fix: NodeFix | None = None
+    impact: Impact | None = None
 
 
 class Rule:
@@ -105,6 +106,7 @@ class Rule:
 
     code: ClassVar[str]
     name: ClassVar[str]
+    impact: ClassVar[Impact] = Impact.MEDIUM  # of one run per step; what benchmarks measured goes before it
     bottleneck: ClassVar[str]  # "sync", "launch", "traffic", "compute", "pipeline", "memory", ...
     summary: ClassVar[str]  # one line, what it reports
     ruleset: ClassVar[RuleSet] = RuleSet.DEFAULT

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torchlint.rules import base
+from torchlint.rules._impact import graded
 from torchlint.rules.base import Report, Rule
+from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 
 # Handler to the list of sites it listens to.
@@ -50,25 +52,32 @@ def all_rules() -> tuple[type[Rule], ...]:
     return tuple(rule for _, rule in sorted(found.items()))
 
 
+def _context(site: Any) -> Context | None:
+    """Where the site's own node runs, which for a loop is around its body; None where that is not one place."""
+    found = getattr(site, "outer", None) or getattr(site, "context", None)
+    assert found is None or isinstance(found, Context)
+    return found
+
+
 def _handles(rule: type[Rule], handler: str) -> bool:
     return getattr(rule, handler) is not getattr(base.Rule, handler)
 
 
 def run(model: Model, rules: Iterable[type[Rule]]) -> list[tuple[type[Rule], Report]]:
-    """What the rules report on a model, each place once a rule. Raises RuleFailure where a rule fails."""
+    """What the rules report on a model, each place once a rule, with its impact. Raises RuleFailure where one fails."""
     reports: list[tuple[type[Rule], Report]] = []
     seen: set[tuple[str, int]] = set()
     by_call: dict[str, list[Rule]] = {}
     by_site: dict[str, list[Rule]] = {}
     at_end: list[Rule] = []
 
-    def take(rule: Rule, found: Iterator[Report]) -> None:
+    def take(rule: Rule, found: Iterator[Report], context: Context | None) -> None:
         try:
             for report in found:
                 key = (rule.code, id(report.node))
                 if key not in seen:
                     seen.add(key)
-                    reports.append((type(rule), report))
+                    reports.append((type(rule), graded(report, type(rule), context)))
         except Exception as error:
             raise RuleFailure(type(rule), error) from error
 
@@ -91,12 +100,12 @@ def run(model: Model, rules: Iterable[type[Rule]]) -> list[tuple[type[Rule], Rep
         if call.method is not None:
             woken += by_call.get("." + call.method, ())
         for rule in dict.fromkeys(woken):
-            take(rule, rule.on_call(call, model))
+            take(rule, rule.on_call(call, model), call.context)
     for handler, listeners in by_site.items():
         sites: list[Any] = getattr(model.sites, _SITES[handler])
         for site in sites:
             for rule in listeners:
-                take(rule, getattr(rule, handler)(site, model))
+                take(rule, getattr(rule, handler)(site, model), _context(site))
     for rule in at_end:
-        take(rule, rule.on_module(model))
+        take(rule, rule.on_module(model), None)
     return reports

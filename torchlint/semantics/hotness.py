@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from torchlint.findings import Impact
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, HOT_ROLES, EffectKind, FunctionInfo, Role
@@ -28,22 +27,6 @@ class Hot:
     trains: bool  # the hot loop or interface runs backward or an optimizer step, or is a training interface
     interface: bool  # in forward, an optimizer's step, a loop with backward, an autograd Function
     loop: cst.CSTNode | None  # the loop whose steps they are, where there is one
-
-    @property
-    def impact(self) -> Impact:
-        """The impact of one small cost on every run of the line."""
-        return _RATE_IMPACT[self.rate]
-
-
-_RATE_IMPACT = {
-    Iterates.STEPS: Impact.LOW,
-    Iterates.LAYERS: Impact.MEDIUM,
-    Iterates.OTHER: Impact.MEDIUM,
-    Iterates.PARAMETERS: Impact.HIGH,
-    Iterates.ELEMENTS: Impact.HIGH,
-    Iterates.EPOCHS: Impact.LOW,
-    Iterates.GROUPS: Impact.LOW,
-}
 
 
 _FINENESS = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.semantics import contexts, hotness
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
@@ -145,11 +145,6 @@ class Model:
     def _shows_accelerator(self, hot: Hot) -> bool:
         """Whether a file on the way from the loop to the line shows a sign of an accelerator."""
         return any(self.home.get(node, self).accelerated for _, node in hot.reasons)
-
-    def impact(self, context: Context) -> Impact:
-        """The impact of one small cost on every run of the line."""
-        hot = hotness.hot(context)
-        return hot.impact if hot is not None else Impact.LOW
 
     def function_of(self, context: Context) -> FunctionInfo:
         """The function whose body it is in; the module's own for top-level code."""

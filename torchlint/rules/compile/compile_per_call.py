@@ -19,6 +19,7 @@ class CompilePerCall(Rule):
     code = "TL804"
     name = "compile-per-call"
     bottleneck = "compile"
+    impact = Impact.HIGH
     summary = "`torch.compile` is called anew on every step"
     torch = "2.0"
     calls = ("torch.compile", "torch.nn.Module.compile")
@@ -38,7 +39,6 @@ class CompilePerCall(Rule):
             Confidence.SURE
             if site.result.kind is not Kind.UNKNOWN or site.callee == "torch.compile"
             else Confidence.LIKELY,
-            Impact.HIGH,
             because(hot),
         )
 
@@ -57,7 +57,6 @@ class CompilePerCall(Rule):
                     "find or build its code again",
                     "Define it once, at module level or as a method, and pass what it closes over",
                     Confidence.SURE,
-                    Impact.HIGH,
                     because(hot),
                 )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Impact, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.rules.compile._regions import because, region
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -37,6 +37,5 @@ class GraphBreakBranch(Rule):
             "device",
             "Select with `torch.where`, multiply by the mask, or use `torch.cond`",
             site.value.conf,
-            Impact.MEDIUM,
             because(function),
         )

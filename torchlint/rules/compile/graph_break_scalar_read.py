@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Impact, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.rules.compile._regions import because, is_full_graph, region
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -42,7 +42,6 @@ class GraphBreakScalarRead(Rule):
             "apart, with a wait for the device between",
             "Keep the value a tensor, take sizes from shapes, or set `torch._dynamo.config.capture_scalar_outputs`",
             min(conf, Confidence.LIKELY) if value.conf is not Confidence.SURE else conf,
-            Impact.MEDIUM,
             because(function),
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.knowledge import names as known
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.rules.compile._regions import because, is_full_graph, region
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -45,6 +45,5 @@ class GraphBreakSideEffect(Rule):
             "what comes before and after is compiled apart",
             "Move it out of the compiled region, or guard it with `torch.compiler.is_compiling()`",
             Confidence.SURE,
-            Impact.MEDIUM,
             because(function),
         )

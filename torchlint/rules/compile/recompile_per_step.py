@@ -40,6 +40,7 @@ class RecompilePerStep(Rule):
     code = "TL805"
     name = "recompile-per-step"
     bottleneck = "compile"
+    impact = Impact.HIGH
     summary = "A compiled region is compiled again on every step"
     torch = "2.0"
     words = ("compile",)
@@ -120,7 +121,6 @@ class RecompilePerStep(Rule):
             "compiles again, until the limit is reached and it runs uncompiled",
             "Keep it in a tensor (a buffer), or pass it as an argument",
             Confidence.LIKELY,
-            Impact.HIGH,
             (*because(function), *because_hot(model.hot(context))),
         )
 
@@ -160,7 +160,6 @@ class RecompilePerStep(Rule):
                     "every call compiles again, until the limit is reached and it runs uncompiled",
                     "Pass one tensor that is written at a position, pad to a few sizes, or compile with `dynamic=True`",
                     confidence,
-                    Impact.HIGH,
                     (("it is compiled here", made.node), *because_hot(hot)),
                 )
                 return

@@ -27,6 +27,7 @@ class UnsafeGraphCapture(Rule):
     code = "TL806"
     name = "unsafe-graph-capture"
     bottleneck = "compile"
+    impact = Impact.HIGH
     summary = "A CUDA graph captures what it cannot, or replays on old data"
     ruleset = RuleSet.EXTENDED
     torch = "1.10"
@@ -72,7 +73,6 @@ class UnsafeGraphCapture(Rule):
             f"{quote(node)} waits for the device while the graph is captured, when nothing runs: the capture fails",
             "Keep the value on the device, and read it after the replay",
             confidence,
-            Impact.HIGH,
         )
 
     def _cold(
@@ -98,7 +98,6 @@ class UnsafeGraphCapture(Rule):
                     "allocator set up on a first call ends up in the graph, or breaks it",
                     f"Run {quote(call.node.func)} a few times on a side stream before the capture",
                     Confidence.LIKELY,
-                    Impact.MEDIUM,
                     (("it is captured here", call.node),),
                 )
             return
@@ -127,7 +126,6 @@ class UnsafeGraphCapture(Rule):
                     "that was captured",
                     f"Write into it: `{assign.name}.copy_(...)`",
                     Confidence.LIKELY,
-                    Impact.HIGH,
                     (("the graph is captured here", site.item),),
                 )
 

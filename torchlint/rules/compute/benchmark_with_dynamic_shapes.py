@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.semantics.model import Model
@@ -46,7 +46,6 @@ class BenchmarkWithDynamicShapes(Rule):
                 f"{quote(assign.node)} tunes every convolution anew for each shape, and {quote(change)} draws shapes",
                 "leave it off, or draw from a few sizes that are tuned once each",
                 Confidence.LIKELY,
-                Impact.MEDIUM,
                 (("the size changes here", change),),
                 fix,
             )

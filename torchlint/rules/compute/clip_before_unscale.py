@@ -31,6 +31,7 @@ class ClipBeforeUnscale(Rule):
     code = "TL404"
     name = "clip-before-unscale"
     bottleneck = "compute"
+    impact = Impact.HIGH
     summary = "Gradients are clipped before the scaler unscales them"
     fix_availability = FixAvailability.SOMETIMES
     calls = _CLIPS
@@ -45,7 +46,6 @@ class ClipBeforeUnscale(Rule):
             f"{quote(site.node.func)} sees gradients still multiplied by the loss scale, so it clips on every step",
             "call `scaler.unscale_(optimizer)` before it",
             Confidence.LIKELY,
-            Impact.HIGH,
             (("the loss is scaled here", scaled),),
             _repairs.unscaled(model, site),
         )

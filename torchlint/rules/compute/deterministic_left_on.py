@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.compute._reasons import is_conditional, states_reason
@@ -58,7 +58,6 @@ class DeterministicLeftOn(Rule):
                 f"{quote(node)} rules out the faster algorithms on every run, and nothing turns it off",
                 "make it an option that is off by default",
                 confidence,
-                Impact.MEDIUM,
             )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.compute import _repairs
@@ -79,7 +79,6 @@ class Float64OnDevice(Rule):
                 if array is not None
                 else "use float32, or write the reason beside it",
                 asked,
-                max(hot.impact, Impact.MEDIUM) if hot is not None else Impact.LOW,
                 because(hot),
                 _repairs.in_float32(model, _made_double(array, provenance)) if array is not None else None,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.compute import _repairs
@@ -39,7 +39,6 @@ class LowPrecisionAccumulation(Rule):
             f"{quote(site.node)} keeps a running sum in {total.dtype}, which has {digits} times what is added",
             "keep the sum in float32",
             max(Confidence.LIKELY, min(total.conf, Confidence.LIKELY)),
-            Impact.MEDIUM,
             because(model.hot(site.context)),
             _repairs.in_float32(model, _started(site, model)),
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
@@ -49,7 +49,6 @@ class MisalignedMatmul(Rule):
                 "miss the tensor cores' fast kernels",
                 f"pad it to {padded} and cut or mask what is too much",
                 Confidence.LIKELY,
-                Impact.MEDIUM,
             )
 
 

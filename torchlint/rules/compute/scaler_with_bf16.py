@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.compute import _repairs
@@ -43,7 +43,6 @@ class ScalerWithBf16(Rule):
                 f"{quote(site.node)} scales gradients that cannot underflow in bfloat16 and looks for infinities",
                 "drop the scaler, or enable it for float16 alone",
                 confidence,
-                Impact.LOW,
                 (("autocast computes in bfloat16 here", low[0].item),),
                 _repairs.disabled(site),
             )

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.compute import _repairs
@@ -67,7 +67,6 @@ def _off(node: cst.CSTNode, context: contexts.Context, model: Model) -> Iterator
         f"{quote(node)} keeps float32 matrix products off the tensor cores, and does not say why",
         _ADVICE + ", or write the reason beside it",
         Confidence.LIKELY,
-        Impact.MEDIUM,
         fix=_repairs.allowed_tf32(node),
     )
 
@@ -92,7 +91,6 @@ def _never_set(model: Model) -> Iterator[Report]:
             f"{quote(site.node)} brings a float32 network to the device, and nothing lets its matrix products use TF32",
             _ADVICE,
             Confidence.LIKELY,
-            Impact.MEDIUM,
         )
         return
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.model import Model, dotted
@@ -46,7 +46,6 @@ class CollectivePerMetric(Rule):
                 f"{quote(site.node)} makes all processes wait for the slowest {often(hot)}",
                 "Remove it: collectives order the processes by themselves",
                 Confidence.LIKELY if hot.trains else Confidence.POSSIBLE,
-                Impact.MEDIUM,
                 because(hot),
             )
             return
@@ -67,7 +66,6 @@ class CollectivePerMetric(Rule):
             f"{quote(site.node)} is a collective of its own {often(hot)}, for a value that is only reported",
             "Collect the values that are reported, stack them, and reduce them together on the steps that log",
             Confidence.LIKELY if name is not None and hot.trains and value.graph == DETACHED else Confidence.POSSIBLE,
-            Impact.MEDIUM,
             because(hot),
         )
 

@@ -17,6 +17,7 @@ class DataParallel(Rule):
     code = "TL903"
     name = "data-parallel"
     bottleneck = "distributed"
+    impact = Impact.HIGH
     summary = "One process drives all devices, and copies the model to them on every step"
     calls = (
         "torch.nn.DataParallel",
@@ -47,5 +48,4 @@ class DataParallel(Rule):
             f"{quote(site.node)} copies the model to every device on every step, from one Python process",
             "Run one process a device with `DistributedDataParallel`",
             Confidence.SURE,
-            Impact.HIGH,
         )

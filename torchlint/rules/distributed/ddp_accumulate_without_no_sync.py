@@ -26,6 +26,7 @@ class DdpAccumulateWithoutNoSync(Rule):
     code = "TL901"
     name = "ddp-accumulate-without-no-sync"
     bottleneck = "distributed"
+    impact = Impact.HIGH
     summary = "Gradient accumulation reduces the gradients on every micro-step"
     words = (_DDP, _FSDP)
 
@@ -72,7 +73,6 @@ class DdpAccumulateWithoutNoSync(Rule):
             f"only after several{part}",
             "Run forward and backward of all micro-steps but the last under `no_sync()`",
             confidence,
-            Impact.HIGH,
         )
 
     def _steers_by_flag(self, model: Model) -> bool:

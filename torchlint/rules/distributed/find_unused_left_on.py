@@ -23,6 +23,7 @@ class FindUnusedLeftOn(Rule):
     code = "TL902"
     name = "find-unused-left-on"
     bottleneck = "distributed"
+    impact = Impact.LOW
     summary = "Every step searches for unused parameters of a model that uses all"
     fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.nn.parallel.DistributedDataParallel",)
@@ -43,7 +44,6 @@ class FindUnusedLeftOn(Rule):
             "all its parameters every time",
             "Leave it at False",
             Confidence.LIKELY,
-            Impact.LOW,
             (("the model's class", wrapped.cls.node),),
             NodeFix(Applicability.UNSAFE, "Leave it out", (remove_argument(site.node, option.node),))
             if option is not None

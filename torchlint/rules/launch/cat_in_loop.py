@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -56,7 +56,6 @@ class CatInLoop(Rule):
             f"collect the pieces in a list and join them once after the loop, or allocate {quote(grown)} at "
             "its final size and write into slices",
             confidence,
-            Impact.LOW if hot is None or _decodes(loop, hot.trains) else Impact.MEDIUM,
             (("the loop that grows it", facts.node), *because(hot)),
             _repairs.collected(model, site, grown, facts.node),
         )

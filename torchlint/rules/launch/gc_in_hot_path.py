@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -30,7 +30,6 @@ class GcInHotPath(Rule):
             f"`gc.collect()` walks every Python object {often(hot)}, and nothing is launched meanwhile",
             "leave it out, since reference counts free tensors at once, or collect every so many steps",
             Confidence.SURE if hot.interface else Confidence.LIKELY,
-            Impact.MEDIUM,
             because(hot),
             statement_fix("Remove the call", site),
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -77,7 +77,6 @@ class LoopInvariantOp(Rule):
                 f"{quote(node)} gives the same result in every round of the loop: nothing that it reads changes there",
                 "compute it once before the loop",
                 confidence,
-                Impact.MEDIUM,
                 (("the loop", site.node), *because(hot)),
                 _repairs.hoisted(model, node, site.node),
             )

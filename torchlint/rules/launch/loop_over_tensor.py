@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.rules._patterns import operation
 from torchlint.rules._rates import may_be_hot
@@ -71,7 +71,6 @@ class LoopOverTensor(Rule):
             f"launches its own kernels for one slice {often(hot)}, although no round needs another",
             "say it over all slices at once: flatten, broadcast, a matrix product, `index_add_`, or `torch.vmap`",
             confidence,
-            Impact.HIGH if hot is not None and _is_nested(site) else Impact.MEDIUM if hot is not None else Impact.LOW,
             because(hot),
             _repairs.vectorised(model, site),
         )

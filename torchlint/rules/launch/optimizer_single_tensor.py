@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
@@ -42,7 +42,6 @@ class OptimizerSingleTensor(Rule):
                 f"`foreach=False` makes `{name}` launch its kernels anew for every parameter on every step",
                 f"leave `foreach` out, or take {faster}",
                 Confidence.SURE,
-                Impact.MEDIUM,
                 fix=_repairs.drop_foreach(site),
             )
         elif name in _FUSED and foreach is None and fused is None and _on_device(site):
@@ -51,7 +50,6 @@ class OptimizerSingleTensor(Rule):
                 f"{quote(site.node)} works on parameters of a CUDA device and leaves `fused` unset",
                 "pass `fused=True`, which updates all parameters in one or a few launches",
                 Confidence.POSSIBLE,
-                Impact.LOW,
             )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -57,7 +57,6 @@ class PerParameterLoop(Rule):
             "a launch or more for every tensor, most of them small",
             _INSTEAD,
             Confidence.LIKELY if hot is not None else Confidence.POSSIBLE,
-            Impact.MEDIUM if hot is not None else Impact.LOW,
             because(hot),
             _repairs.foreach(model, site),
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, new_dimension, operation
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
@@ -68,7 +68,6 @@ class TableRebuiltPerCall(Rule):
             f"{quote(node)} builds the same table {often(hot)}, of sizes and constants alone",
             "build it once, keep it as a buffer, and slice it; or build it in the model and pass it to the layers",
             Confidence.LIKELY,
-            Impact.LOW,
             because(hot),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
@@ -37,7 +37,6 @@ class TensorFromNdarrayList(Rule):
             f"{quote(site.node)} walks the arrays in {quote(data.node)} element by element in Python",
             f"join them first: `torch.from_numpy(np.stack({quote(data.node)[1:-1]}))` copies whole blocks",
             min(element.conf, Confidence.LIKELY if data.value.conf is Confidence.SURE else data.value.conf),
-            Impact.MEDIUM if hot is not None else Impact.LOW,
             because(hot),
             _repairs.stacked_arrays(model, site, data),
         )

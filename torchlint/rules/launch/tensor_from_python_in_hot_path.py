@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -63,7 +63,6 @@ class TensorFromPythonInHotPath(Rule):
             if number
             else "make the tensor once and keep it: a buffer of the module, or before the loop",
             confidence,
-            Impact.MEDIUM,
             because(hot),
             _repairs.plain_number(model, site, data) if computes else None,
         )

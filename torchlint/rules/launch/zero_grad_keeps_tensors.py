@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.semantics import hotness, sites
@@ -37,7 +37,6 @@ class ZeroGradKeepsTensors(Rule):
                 "backward reads them to add to them",
                 "set the gradient to `None`, or call `zero_grad()`: the next backward then writes without reading",
                 Confidence.LIKELY,
-                Impact.LOW,
             )
 
     def _zero_grad(self, site: sites.Call) -> Iterator[Report]:
@@ -53,7 +52,6 @@ class ZeroGradKeepsTensors(Rule):
             f"{quote(site.node)} writes zeros into every gradient, and the next backward reads them to add to them",
             "leave `set_to_none` at its default: the next backward then writes without reading",
             Confidence.SURE if known else Confidence.LIKELY,
-            Impact.LOW,
             fix=fix,
         )
 

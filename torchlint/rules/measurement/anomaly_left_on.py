@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.rules._conditions import unconditional
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
@@ -45,7 +45,6 @@ class AnomalyLeftOn(Rule):
                 "looks for NaN and waits for the answer",
                 "Turn it on only where a debugging option asks for it",
                 Confidence.SURE,
-                Impact.HIGH,
                 fix=statement_fix("Remove the call", site),
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
 from torchlint.rules.measurement._intervals import functions_with, happenings
 from torchlint.semantics import sites
@@ -52,7 +52,6 @@ class EventReadWithoutSync(Rule):
                         "since they were recorded",
                         "Call `synchronize()` on the end event, or `torch.cuda.synchronize()`, before reading",
                         confidence,
-                        Impact.MEDIUM,
                         fix=_repairs.event_waited(site),
                     )
                     return

@@ -23,6 +23,7 @@ class LaunchBlockingLeftOn(Rule):
     code = "TL705"
     name = "launch-blocking-left-on"
     bottleneck = "measurement"
+    impact = Impact.HIGH
     summary = "The program makes the host wait for every kernel"
     fix_availability = FixAvailability.SOMETIMES
     calls = (".setdefault", ".update", "os.putenv")
@@ -82,7 +83,6 @@ class LaunchBlockingLeftOn(Rule):
                 f"`{_VARIABLE}={value.const}` makes the host wait for every kernel, in every run",
                 "Set it in the shell when looking for an error, or behind a debugging option",
                 Confidence.SURE,
-                Impact.HIGH,
                 fix=fix,
             )
 

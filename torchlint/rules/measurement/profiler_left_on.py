@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._conditions import unconditional
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
@@ -42,7 +42,6 @@ class ProfilerLeftOn(Rule):
             "log grows to the end",
             "Give it a `schedule(...)` and call `step()`, or profile a few steps on request",
             Confidence.LIKELY,
-            Impact.HIGH,
         )
 
     def _covers_training(self, site: sites.Call, model: Model) -> bool:

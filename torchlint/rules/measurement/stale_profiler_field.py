@@ -41,6 +41,7 @@ class StaleProfilerField(Rule):
     code = "TL708"
     name = "stale-profiler-field"
     bottleneck = "measurement"
+    impact = Impact.LOW
     summary = "A profiler event is read by an attribute that newer releases dropped"
     ruleset = RuleSet.EXTENDED
     fix_availability = FixAvailability.SOMETIMES
@@ -72,7 +73,6 @@ class StaleProfilerField(Rule):
             f"{quote(node)} {happens} with newer releases, whose profiler events have `{new}` in its place",
             f"Read `{new}`",
             confidence,
-            Impact.LOW,
             fix=fix,
         )
 

@@ -21,6 +21,7 @@ class SyncDebugLeftOn(Rule):
     code = "TL707"
     name = "sync-debug-left-on"
     bottleneck = "measurement"
+    impact = Impact.LOW
     summary = "The synchronisation debugger is turned on and stays on"
     fix_availability = FixAvailability.SOMETIMES
     calls = (_SETTER,)
@@ -37,7 +38,6 @@ class SyncDebugLeftOn(Rule):
             f"{quote(site.node)} stays on: every operation that waits is checked, and warns or fails, in every run",
             'Turn it back to "default" after the part that is looked at, or set it behind a debugging option',
             Confidence.SURE,
-            Impact.LOW,
             fix=statement_fix("Remove the call", site, Applicability.DISPLAY),
         )
 

@@ -30,6 +30,7 @@ class TimingSingleSample(Rule):
     code = "TL709"
     name = "timing-single-sample"
     bottleneck = "measurement"
+    impact = Impact.LOW
     summary = "A benchmark reports one figure without its spread"
     ruleset = RuleSet.EXTENDED
     torch = "1.8"
@@ -64,7 +65,6 @@ class TimingSingleSample(Rule):
             f"{quote(node)} {figure} of {quote(work.node)}: nothing says how far another run would lie from it",
             "Keep the samples and report median and spread, as `torch.utils.benchmark.Timer` does",
             Confidence.LIKELY if known else Confidence.POSSIBLE,
-            Impact.LOW,
             (("this is timed", work.node),),
         )
 

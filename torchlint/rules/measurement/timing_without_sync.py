@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
 from torchlint.rules.measurement._intervals import functions_with, unwaited
 from torchlint.semantics import hotness, sites
@@ -48,7 +48,6 @@ class TimingWithoutSync(Rule):
             "Call `torch.cuda.synchronize()` before each reading of the clock, or use CUDA events or "
             "`torch.utils.benchmark.Timer`",
             confidence,
-            Impact.MEDIUM,
             (("the interval begins here", start),),
             _repairs.waited(model, site.left.origin),
         )

@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.rules._warmth import was_warm
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.rules.measurement._samples import (
     ROBUST,
     Interval,
@@ -75,7 +75,6 @@ class TimingWithoutWarmup(Rule):
             "then is in the figure",
             f"Run {timed} a few times before the clock starts, or use `torch.utils.benchmark.Timer`",
             confidence,
-            Impact.MEDIUM,
             (("this is timed", work.node),),
         )
 

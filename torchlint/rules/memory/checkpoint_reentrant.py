@@ -9,7 +9,6 @@ from torchlint.rules.base import (
     Applicability,
     Confidence,
     FixAvailability,
-    Impact,
     NodeEdit,
     NodeFix,
     Report,
@@ -56,6 +55,5 @@ class CheckpointReentrant(Rule):
             "the whole input list",
             "Pass `use_reentrant=False`",
             Confidence.SURE,
-            Impact.LOW,
             fix=NodeFix(Applicability.UNSAFE, "Pass `use_reentrant=False`", edits),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
-from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
@@ -37,7 +37,6 @@ class EmptyCacheInHotPath(Rule):
             "allocate again",
             "Remove it, or call it between phases only",
             Confidence.SURE,
-            Impact.MEDIUM,
             because(hot),
             statement_fix("Remove the call", site),
         )

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.rules._calls import argument_for
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._decorators import perhaps_decorated
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped
 from torchlint.semantics import hotness
@@ -78,7 +78,6 @@ class EvalWithGrad(Rule):
             "until its result is dropped",
             "Run it under `torch.no_grad()` or `torch.inference_mode()`",
             finding.confidence,
-            Impact.MEDIUM,
             finding.related,
             self._fix(run, model),
         )

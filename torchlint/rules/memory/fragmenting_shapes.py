@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.knowledge import names as known
 from torchlint.rules._growth import counters
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule, RuleSet
+from torchlint.rules.base import Confidence, Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.model import Model, dotted
@@ -60,7 +60,6 @@ class FragmentingShapes(Rule):
             "Round the size up to a multiple, so that few sizes recur, or set "
             "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`",
             confidence,
-            Impact.MEDIUM,
             because(hot),
         )
 

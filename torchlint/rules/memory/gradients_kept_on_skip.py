@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from torchlint.rules.base import Confidence, Impact, Report, Rule, RuleSet
+from torchlint.rules.base import Confidence, Report, Rule, RuleSet
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import EffectKind, FunctionInfo
@@ -76,7 +76,6 @@ class GradientsKeptOnSkip(Rule):
                 "the next forward, and the next backward adds to them",
                 "Call `zero_grad` first in the step, or on this path as well",
                 Confidence.LIKELY,
-                Impact.MEDIUM,
             )
 
 

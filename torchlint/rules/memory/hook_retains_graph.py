@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import emptied, graph_confidence, needed_by_backward
 from torchlint.semantics import sites
 from torchlint.semantics.functions import Role
@@ -52,7 +52,6 @@ class HookRetainsGraph(Rule):
             f"this hook keeps {quote(site.stored)} with its graph in `{name}`: the activations of every step stay",
             f"Keep {quote(site.stored)[:-1]}.detach()`, and remove the hook or empty what it fills",
             confidence,
-            Impact.HIGH if grows else Impact.MEDIUM,
             (("the hook", owner.node),),
             fix,
         )

@@ -10,7 +10,6 @@ from torchlint.rules.base import (
     Applicability,
     Confidence,
     FixAvailability,
-    Impact,
     NodeEdit,
     NodeFix,
     Report,
@@ -67,7 +66,6 @@ class NoGradNotInferenceMode(Rule):
             "`no_grad` keeps version counters and views up to date for a backward that never comes",
             "Use `torch.inference_mode()`: what is made here leaves as values only",
             Confidence.LIKELY,
-            Impact.LOW,
             fix=_fix(node),
         )
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.rules._repairs import remove_argument
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeFix, Report, Rule
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.memory._graphs import shares_graph
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
@@ -48,7 +48,6 @@ class RetainGraph(Rule):
             f"{quote(site.node)} keeps all that the graph saved, and no second backward runs through it",
             "Drop `retain_graph=True`",
             confidence,
-            Impact.MEDIUM,
             fix=self._fix(site),
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import (
     given_to_caller,
     graph_confidence,
@@ -77,7 +77,6 @@ class RetainedGraphContainer(Rule):
             f"`{owner}` outlives the step and keeps {quote(stored)} with its graph, on every step",
             f"Keep {quote(stored)[:-1]}.detach()`, or run this part under `torch.no_grad()`",
             confidence,
-            Impact.MEDIUM if kept.hot.trains else Impact.HIGH,
             because(kept.hot),
             fix,
         )

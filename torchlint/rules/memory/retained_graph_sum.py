@@ -57,11 +57,11 @@ class RetainedGraphSum(Rule):
             if _is_simple(site.addend)
             else "Add a detached value instead",
             confidence,
-            Impact.LOW if after_backward else Impact.HIGH,
             because(kept.hot),
             _detach(site.addend, safe=seen_whole(site.target, site.context))
             if confidence > Confidence.POSSIBLE
             else None,
+            Impact.LOW if after_backward else None,
         )
 
     def _after_backward(self, site: sites.Accumulate, kept: Retention, model: Model) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
@@ -43,7 +43,6 @@ class BlockingTransfer(Rule):
             f"{quote(site.node)} copies from {memory} and makes the host wait for the copy {copied.often}",
             "pass `non_blocking=True`: kernels that use the copy are queued behind it",
             copied.confidence,
-            max(copied.impact, Impact.MEDIUM),
             (*copied.related, *transfers.loaders_of(source)),
             transfers.with_flag(site),
         )

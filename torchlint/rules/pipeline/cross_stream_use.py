@@ -32,6 +32,7 @@ class CrossStreamUse(Rule):
     code = "TL512"
     name = "cross-stream-use"
     bottleneck = "pipeline"
+    impact = Impact.HIGH
     summary = "A tensor is used on another stream than it was made on, and nothing orders the two"
     words = ("stream",)
 
@@ -115,7 +116,6 @@ class _Region:
                 f"{quote(site.node)} uses what `{self.stream}` may still be making: nothing orders the two streams",
                 f"let the current stream wait first: `torch.cuda.current_stream().wait_stream({self.stream})`",
                 Confidence.LIKELY,
-                Impact.HIGH,
                 (("it is made on another stream here", self.entered.item),),
             )
             return
@@ -153,7 +153,6 @@ class _Region:
                         "soon as the loop drops it",
                         f"call {quote(node)[:-1]}.record_stream({self.stream})` before it is dropped",
                         Confidence.LIKELY,
-                        Impact.HIGH,
                         (("the other stream is selected here", self.entered.item),),
                     )
                     return

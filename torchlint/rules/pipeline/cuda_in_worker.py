@@ -20,6 +20,7 @@ class CudaInWorker(Rule):
     code = "TL506"
     name = "cuda-in-worker"
     bottleneck = "pipeline"
+    impact = Impact.HIGH
     summary = "A Dataset or collate function creates CUDA tensors in loader workers"
     words = ("Dataset", "DataLoader", "collate_fn")
 
@@ -37,7 +38,6 @@ class CudaInWorker(Rule):
                 "makes a context of its own",
                 "return host tensors, pin them in the loader, and move the batch in the training loop",
                 confidence if site.result.device == DEVICE else min(confidence, Confidence.LIKELY),
-                Impact.HIGH,
             )
 
 

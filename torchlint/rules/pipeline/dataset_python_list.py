@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics.functions import ClassInfo
@@ -47,7 +47,6 @@ class DatasetPythonList(Rule):
                         "every worker ends with a copy of the whole",
                         "keep the index in one array, a byte buffer with offsets, or a memory-mapped table",
                         confidence,
-                        Impact.MEDIUM,
                         (("several workers read it", loader),),
                     )
 

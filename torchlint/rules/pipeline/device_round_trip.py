@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
@@ -54,7 +54,6 @@ class DeviceRoundTrip(Rule):
                 f"{quote(site.node)} brings back {back.often} what {quote(left.node)} took from the device",
                 "do the work between the two on the device, which saves both copies and the wait",
                 back.confidence,
-                max(back.impact, Impact.MEDIUM),
                 (("it leaves the device here", left.node), *back.related),
             )
 

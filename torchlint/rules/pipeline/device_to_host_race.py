@@ -65,9 +65,9 @@ class DeviceToHostRace(Rule):
                 f"{quote(reader)} reads what {quote(start)} may still be copying: nothing waits for the copy first",
                 "drop `non_blocking=True`, or record an event after the copy and synchronize it before reading",
                 min(confidence, copy.confidence),
-                Impact.HIGH,
                 (("the copy starts here", start),),
                 _repairs.blocking(started) if (started := model.call(start)) is not None else None,
+                Impact.HIGH,  # wrong results, whatever the time
             )
 
 

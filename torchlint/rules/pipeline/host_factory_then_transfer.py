@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
@@ -68,7 +68,6 @@ class HostFactoryThenTransfer(Rule):
                 f"{quote(site.node)} fills a tensor on the host and copies it to the device",
                 "make it there: pass `device=` to the factory",
                 confidence,
-                hot.impact if hot is not None else Impact.LOW,
                 hot.reasons if hot is not None else (),
                 _fix(site, made),
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _loaders as loaders
@@ -39,7 +39,6 @@ class LoaderWithoutPinnedMemory(Rule):
                 "device, and it cannot run beside computation",
                 "set `pin_memory=True`, and copy with `non_blocking=True`",
                 confidence,
-                Impact.MEDIUM,
                 (("its batches go to the device here", copy),),
                 _pin(site),
             )

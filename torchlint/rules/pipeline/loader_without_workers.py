@@ -17,6 +17,7 @@ class LoaderWithoutWorkers(Rule):
     code = "TL501"
     name = "loader-without-workers"
     bottleneck = "pipeline"
+    impact = Impact.HIGH
     summary = "A DataLoader whose dataset does work for each sample has no workers"
     fix_availability = FixAvailability.SOMETIMES
     words = loaders.WORDS
@@ -35,7 +36,6 @@ class LoaderWithoutWorkers(Rule):
                 f"{quote(site.node.func)} has no workers: {whose} makes a batch while the device waits",
                 "set `num_workers`, first to the number of cores for each device, and measure",
                 confidence,
-                Impact.HIGH,
                 fix=_with_workers(site),
             )
 

@@ -53,7 +53,6 @@ class LoopInvariantTransfer(Rule):
             if loop is not None
             else "register it as a buffer, which moves with the module",
             confidence,
-            hot.impact,
             _related(hot, loop),
             _repairs.moved_once(model, site, loop.node) if loop is not None and loop.node is not None else None,
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Final
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
@@ -43,7 +43,6 @@ class NonBlockingUnpinned(Rule):
             f"held for that {copied.often}, whatever `non_blocking` says",
             "pin the memory once, outside the loop" if not source.loaders else "give the loader `pin_memory=True`",
             min(copied.confidence, Confidence.POSSIBLE) if small else copied.confidence,
-            copied.impact if small else max(copied.impact, Impact.MEDIUM),
             (*copied.related, *transfers.loaders_of(source)),
         )
 

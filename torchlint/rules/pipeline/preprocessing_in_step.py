@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
@@ -50,7 +50,6 @@ class PreprocessingInStep(Rule):
             f"{quote(site.node)} prepares the input in the training process on every step, and no kernel is launched",
             "do it in the Dataset or in a `collate_fn`, where loader workers run ahead of the step",
             Confidence.LIKELY,
-            max(hot.impact, Impact.MEDIUM),
             because(hot),
         )
 

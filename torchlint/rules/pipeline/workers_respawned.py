@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.rules.pipeline import _loaders as loaders
@@ -38,7 +38,6 @@ class WorkersRespawned(Rule):
                     f"{quote(site.node.func)} lets each worker hold one batch and then stop (`prefetch_factor=1`)",
                     "leave `prefetch_factor` at its default of 2 or raise it",
                     confidence,
-                    Impact.MEDIUM,
                 )
                 continue
             known, lasting = loaders.option(site, "persistent_workers")
@@ -53,7 +52,6 @@ class WorkersRespawned(Rule):
                 f"{quote(site.node.func)} starts its workers anew for each epoch, and the first batch waits",
                 "set `persistent_workers=True`",
                 confidence,
-                Impact.LOW,
                 (("this loop runs through the loader once per epoch", epochs.loop.node),),
                 _keep(site),
             )

@@ -1,4 +1,4 @@
-"""Whether reading a value waits for the device, how sure that is, and what it costs."""
+"""Whether reading a value waits for the device, and how sure that is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often
 from torchlint.semantics.contexts import Context, Scope
@@ -18,10 +18,9 @@ from torchlint.semantics.values import Gate, Kind, Value
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """One place where the host waits: how sure, how costly, and what makes it hot."""
+    """One place where the host waits: how sure, and what makes it hot."""
 
     confidence: Confidence
-    impact: Impact
     hot: Hot | None
 
     @property
@@ -67,9 +66,9 @@ def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: 
     """
     hot = model.hot(context)
     if hot is not None:
-        return Wait(confidence, hot.impact, hot)
+        return Wait(confidence, hot)
     if evident and may_be_hot(context):
-        return Wait(Confidence.POSSIBLE, Impact.LOW, None)
+        return Wait(Confidence.POSSIBLE, None)
     return None
 
 

@@ -41,7 +41,6 @@ class SyncBranch(Rule):
             f"the truth of {quote(site.node)} is asked for {wait.often}, and the host waits for the device to answer",
             _ADVICE.get(site.how, "choose on the device: `torch.where`, `clamp`, or a product with the mask"),
             wait.confidence,
-            wait.impact,
             wait.related,
             _repairs.chosen_on_device(model, site),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.sync._uses import feeds_host_code, inherent
@@ -34,19 +34,16 @@ class SyncCopyToHost(Rule):
         wait = waits(model, copied, site.context, by_method=True)
         if wait is None or inherent(model, site.node, site.context):
             return
-        confidence, impact = wait.confidence, wait.impact
+        confidence = wait.confidence
         if copied.kind is Kind.UNKNOWN and model.uses_numpy and not copied.may_be_device:
             confidence = Confidence.POSSIBLE  # NumPy's arrays have `.tolist()` as well
         if feeds_host_code(model, site.node, site.context):
             confidence = Confidence.POSSIBLE  # where the device cannot do the work, the copy is needed
-        if copied.rank != 0 and wait.hot is not None and wait.hot.trains:
-            impact = max(impact, Impact.MEDIUM)  # the data itself crosses the link as well
         yield Report(
             site.node,
             f"{quote(site.node)} copies a tensor to the host and waits for the device {wait.often}",
             "keep the result on the device, and copy once after the loop, or into pinned memory without waiting",
             confidence,
-            impact,
             wait.related,
         )
 

@@ -74,7 +74,6 @@ class SyncDynamicShape(Rule):
             f"the host waits for the device {wait.often} to learn the shape of {quote(site.node)}",
             _ADVICE[name],
             confidence,
-            wait.impact,
             wait.related,
         )
 
@@ -98,7 +97,6 @@ class SyncDynamicShape(Rule):
             f"{quote(site.node)} {verb}: the host waits for the device {wait.often} to count what is selected",
             _MASKED,
             confidence,
-            wait.impact,
             wait.related,
             _repairs.chosen_elements(model, site),
         )

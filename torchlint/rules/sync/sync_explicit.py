@@ -46,7 +46,6 @@ class SyncExplicit(Rule):
             f"{quote(site.node)} makes the host wait until the device is idle {often(hot)}",
             "remove it: kernels of one stream run in order, and a read waits by itself",
             confidence,
-            hot.impact,
             because(hot),
             fix,
         )

@@ -32,7 +32,6 @@ class SyncFormat(Rule):
             f"the text of {quote(site.part)} is its value, so the host waits for the device {wait.often}",
             f"format it every so many steps, or keep {quote(site.part)} on the device until after the loop",
             wait.confidence,
-            wait.impact,
             wait.related,
         )
 

@@ -54,7 +54,6 @@ class SyncHostOperand(Rule):
             f"{what} {wait.often}, and the host waits for the copy",
             advice,
             confidence,
-            wait.impact,
             wait.related,
             _repairs.filled_element(model, site) if copied is None else _repairs.sliced(model, copied),
         )

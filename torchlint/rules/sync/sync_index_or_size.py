@@ -109,7 +109,6 @@ def _report(
             f"{quote(node)} needs {quote(read)} as a Python number and waits for the device {wait.often}",
             "take the number from a shape or from the host, or select on the device: `index_select`, a mask",
             wait.confidence,
-            wait.impact,
             wait.related,
         )
 

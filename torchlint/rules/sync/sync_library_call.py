@@ -102,7 +102,6 @@ class SyncLibraryCall(Rule):
                 f"{quote(site.node)} waits for the device {wait.often} to {why}",
                 advice,
                 wait.confidence,
-                wait.impact,
                 wait.related,
                 fix,
             )

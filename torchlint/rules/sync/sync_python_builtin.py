@@ -57,7 +57,6 @@ class SyncPythonBuiltin(Rule):
             f"Python's `{name}` in {quote(site.node)} {cost}",
             f"write {_TENSORS_OWN[name]}; of a list of scalars, `torch.stack` them first",
             wait.confidence,
-            wait.impact,
             wait.related,
             _repairs.tensors_own(model, site),
         )

@@ -58,7 +58,6 @@ class SyncScalarArgument(Rule):
                     f"{quote(site.node)} needs {quote(argument.node)} as a number: the host waits {wait.often}",
                     "let the tensor take part: `a - b * t`, `torch.where(mask, t, x)`, `t.expand(size)`",
                     wait.confidence,
-                    wait.impact,
                     wait.related,
                     _repairs.scaled_operand(model, site),
                 )

@@ -105,7 +105,6 @@ def _report(
         f"{what} reads {quote(read)} as a Python number and waits for the device {wait.often}",
         f"keep {quote(read)} on the device as a tensor and read it after the loop, or every so many steps",
         confidence,
-        wait.impact,
         wait.related,
         _repairs.summed_on_device(model, site, value) if by_method else None,
     )

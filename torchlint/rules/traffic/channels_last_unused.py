@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
@@ -47,7 +47,6 @@ class ChannelsLastUnused(Rule):
             "precision with their channels first: the tensor cores' kernels transpose every input and output",
             "move the network and its inputs with `memory_format=torch.channels_last`",
             Confidence.LIKELY,
-            Impact.MEDIUM,
         )
 
 

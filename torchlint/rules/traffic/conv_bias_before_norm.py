@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Applicability, Confidence, Impact
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
@@ -56,7 +56,6 @@ class ConvBiasBeforeNorm(Rule):
                 f"{quote(layer.node)} adds a bias that the batch norm behind it subtracts again with the mean",
                 "pass `bias=False`: the norm has a bias of its own",
                 Confidence.LIKELY,
-                Impact.LOW,
                 (("the norm", site.node),),
                 fix,
             )

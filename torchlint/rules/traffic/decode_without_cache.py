@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, Operation, first_operand, made_by, operation, reach
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule, RuleSet
@@ -58,7 +58,6 @@ class DecodeWithoutCache(Rule):
             f"{quote(site.node)} runs over all tokens so far to learn of one more, so n tokens cost n²/2 positions",
             "keep the keys and values of each layer, and feed the new token alone",
             Confidence.LIKELY,
-            Impact.HIGH,
             because(hot),
         )
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -47,7 +47,6 @@ class LogOfSoftmax(Rule):
             "small ones are zero before the logarithm sees them",
             f"take `log_softmax` of {logits}, or give them to `cross_entropy`",
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
-            Impact.MEDIUM,
             (("the softmax", softmax.node),),
             _repairs.log_softmax(model, site),
         )

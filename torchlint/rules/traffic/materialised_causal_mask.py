@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import (
     CASTS,
     SHAPES,
@@ -58,7 +58,6 @@ class MaterialisedCausalMask(Rule):
                     "out its fastest kernel",
                     "pass `is_causal=True` instead of the mask",
                     Confidence.LIKELY,
-                    Impact.MEDIUM,
                     (("the attention", site.node),),
                     _repairs.causal(model, site, mask),
                 )

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import (
     CASTS,
     Operation,
@@ -66,7 +66,6 @@ class NaiveActivation(Rule):
             "whole tensor",
             f"call `torch.nn.functional.{function[0]}`, which does it in one",
             Confidence.LIKELY,
-            Impact.LOW,
             fix=_repairs.activation(model, made.node, function[0]),
         )
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -58,7 +58,6 @@ class NaiveAttention(Rule):
             Confidence.LIKELY
             if scores.certain and not _with_parameter(model, scores.operations)
             else Confidence.POSSIBLE,
-            Impact.HIGH,
             (("the scores", product.node),),
             _repairs.attention(model, softmax, product),
         )

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, first_operand, is_number, operation, reach, same
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -52,7 +52,6 @@ class NaiveNorm(Rule):
             f"call `torch.nn.functional.{function}`, or "
             f"`torch.nn.{'RMSNorm' if function == 'rms_norm' else 'LayerNorm'}`, which does it in one",
             confidence,
-            Impact.MEDIUM,
             fix=next((fix for fix in fixes if fix is not None), None),
         )
 

@@ -69,7 +69,7 @@ class NaiveSoftmax(Rule):
         if exponential is None:
             return
         confidence = Confidence.LIKELY if exponential.certain else Confidence.POSSIBLE
-        impact = Impact.MEDIUM
+        impact = None
         if _over_positions(model, exponential.operations[0]):
             confidence, impact = Confidence.POSSIBLE, Impact.LOW  # a small kernel of constants, a Gaussian
         if model.compiled(context) is not None:
@@ -82,9 +82,9 @@ class NaiveSoftmax(Rule):
             f"write `torch.softmax({quote(source.operands[0])[1:-1]}, dim=...)`, which reads once, writes once "
             "and cannot overflow",
             confidence,
-            impact,
             (("the exponential", source.node),),
             _fix(model, made),
+            impact,
         )
 
 

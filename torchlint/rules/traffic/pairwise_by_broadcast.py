@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import (
     CASTS,
     Operation,
@@ -47,7 +47,6 @@ class PairwiseByBroadcast(Rule):
             "dimension, to sum them at once",
             "call `torch.cdist`, squared where squares are wanted: it stores one number a pair",
             Confidence.LIKELY,
-            Impact.MEDIUM,
             (("the differences", difference.node),),
         )
 

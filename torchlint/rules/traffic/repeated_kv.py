@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
@@ -50,7 +50,6 @@ class RepeatedKv(Rule):
                         f"{quote(step.node)} writes a copy of the {name}s for every query head that shares them",
                         "pass them as they are, with `enable_gqa=True`",
                         Confidence.LIKELY,
-                        Impact.MEDIUM,
                         (("the attention", site.node),),
                         _repairs.grouped(model, site),
                     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from torchlint.findings import Confidence, Impact
+from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, called, first_operand, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -43,7 +43,6 @@ class SigmoidThenBce(Rule):
             "give the logits to `binary_cross_entropy_with_logits`; that costs about the same time, what it "
             "saves is accuracy",
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
-            Impact.LOW,
             (("the sigmoid", sigmoid.node),),
             _repairs.with_logits(model, site),
         )
