@@ -72,6 +72,29 @@ def test_what_is_no_gate(test: str) -> None:
     check(LOOP.format(line=f"if {test}: kept.append(q.item())  # TL101"), "TL101")
 
 
+def test_gates_by_what_the_command_line_says() -> None:
+    check(
+        """
+        import argparse
+        import torch
+
+        def run(args, net, feed, opt):
+            for k, a in enumerate(feed):
+                q = net(a).mean()
+                q.backward()
+                opt.step()
+                if k % args.every == 0:
+                    print(q.item())
+
+        def main(net, feed, opt):
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--every", type=int, default=10)
+            run(parser.parse_args(), net.cuda(), feed, opt)
+        """,
+        "TL101",
+    )
+
+
 def test_in_a_helper_and_a_method() -> None:
     check(
         """

@@ -141,7 +141,7 @@ class OperatorReader(ConditionReader):
                 gates=gates,
                 origins=(node,),
             )
-        return UNKNOWN
+        return UNKNOWN.but(gates=gates)  # `step % args.log_every` with a foreign object's attribute
 
     def _unary(self, node: cst.UnaryOperation) -> Value:
         if isinstance(node.operator, cst.Not):
