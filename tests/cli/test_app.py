@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 import pytest
@@ -54,6 +55,19 @@ def test_asking_about_torchlint_imports_nothing_heavy(arguments: list[str]) -> N
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
+
+
+def test_a_run_in_which_nothing_changed_imports_neither_the_parser_nor_the_rules(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\ndef f(x: torch.Tensor):\n    return x.item()\n")
+    code = (
+        "import sys; from torchlint.cli.app import run; run(['check', '-q', 'a.py']);"
+        "print('libcst' in sys.modules, 'torchlint.rules.registry' in sys.modules)"
+    )
+    said = [
+        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert said == ["True True\n", "False False\n"]
 
 
 def test_help_names_every_command(torchlint: Call) -> None:

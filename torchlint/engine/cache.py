@@ -16,7 +16,7 @@ import json
 import os
 import sys
 import tempfile
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +107,18 @@ class Cache:
 @functools.lru_cache(maxsize=64)
 def _environment(settings: Settings, codes: frozenset[str]) -> bytes:
     """What decides results beside the file."""
-    parts = (settings.digest(), sorted(codes), sys.version_info[:3], metadata.version("libcst"), _implementation())
+    parts = (settings.digest(), sorted(codes), sys.version_info[:3], _parser(), _implementation())
     return repr(parts).encode()
+
+
+@functools.cache
+def _parser() -> tuple[str, int, int] | None:
+    """Which LibCST is installed, told without importing it or reading its metadata, which takes as long."""
+    spec = find_spec("libcst")
+    if spec is None or spec.origin is None:
+        return None
+    status = os.stat(spec.origin)
+    return spec.origin, status.st_mtime_ns, status.st_size
 
 
 @functools.cache

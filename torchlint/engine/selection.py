@@ -13,6 +13,8 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from torchlint.rules.metadata import metadata
+
 __all__ = [
     "META_RULES",
     "RuleInfo",
@@ -61,20 +63,16 @@ class UnknownSelectorError(ValueError):
 @functools.cache
 def catalogue() -> tuple[RuleInfo, ...]:
     """Every rule there is, in the order of their codes."""
-    from torchlint.rules.base import RuleSet
-    from torchlint.rules.registry import all_rules
-
     rules = {info.code: info for info in META_RULES}
-    for rule in all_rules():
-        rules[rule.code] = RuleInfo(
-            code=rule.code,
-            name=rule.name,
-            bottleneck=rule.bottleneck,
-            summary=rule.summary,
-            default=rule.ruleset is RuleSet.DEFAULT,
-            fix=rule.fix_availability.value,
-            since=rule.since,
-            torch=rule.torch,
+    for code, said in metadata().items():
+        rules[code] = RuleInfo(
+            code=code,
+            name=said["name"],
+            bottleneck=said["bottleneck"],
+            summary=said["summary"],
+            default=said.get("ruleset", "DEFAULT") == "DEFAULT",
+            fix=said.get("fix_availability", "NONE").lower(),
+            **{key: said[key] for key in ("since", "torch") if key in said},
         )
     return tuple(rules[code] for code in sorted(rules))
 
