@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,12 +90,16 @@ def test_a_package_is_known_by_its_init_also_where_that_is_not_linted(tmp_path: 
     assert together(jobs[1:]) == set()
 
 
-def test_standard_input_and_notebooks_stand_alone(tmp_path: Path) -> None:
+def test_notebooks_stand_alone(tmp_path: Path) -> None:
     (helpers,) = write(tmp_path, helpers=TORCH)
-    given = Job(tmp_path / "train.py", "train.py", helpers.settings, b"import helpers\n")
     notebook = Job(tmp_path / "a.ipynb", "a.ipynb", helpers.settings)
     notebook.path.write_text("{}")
-    assert together([helpers, given, notebook]) == set()
+    assert together([helpers, notebook]) == set()
+
+
+def test_content_that_is_not_yet_written_counts_for_the_file(tmp_path: Path) -> None:
+    helpers, train = write(tmp_path, helpers=TORCH, train="x = 1\n")
+    assert together([helpers, replace(train, data=b"import helpers\n")]) == {frozenset({"helpers", "train"})}
 
 
 def test_a_file_that_cannot_be_read_hinders_no_other(tmp_path: Path) -> None:

@@ -158,3 +158,37 @@ def test_a_file_that_cannot_be_written_keeps_its_findings(file: Path, monkeypatc
     assert [finding.code for finding in result.run.findings] == ["TL101"]
     assert ["read-only" in error for error in result.run.errors] == [True]
     assert result.changes == {}
+
+
+def test_what_is_repaired_is_linted_with_the_files_it_is_read_with(tmp_path: Path) -> None:
+    helper = """import torch
+
+
+def read(t):
+    start = torch.zeros(3).to("cuda")
+    return t.item(), start  # torchlint: ignore[TL101] where it is called on every step
+"""
+    (tmp_path / "helper.py").write_text(helper)
+    (tmp_path / "train.py").write_text(
+        """import torch
+from helper import read
+
+net = torch.nn.Linear(2, 2).cuda()
+optimizer = torch.optim.SGD(net.parameters())
+
+
+def train(loader):
+    for x in loader:
+        loss = net(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        read(loss)
+"""
+    )
+    codes = frozenset({"TL001", "TL101", "TL508"})
+    result = fix([tmp_path], settings(tmp_path, rules=codes, fixable=codes))
+    assert [finding.code for finding in result.fixed] == ["TL508"]
+    assert (tmp_path / "helper.py").read_text() == helper.replace(
+        'torch.zeros(3).to("cuda")', 'torch.zeros(3, device="cuda")'
+    )
+    assert result.run.findings == []

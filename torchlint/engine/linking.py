@@ -56,9 +56,9 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
 
 def _contents(jobs: Sequence[Job]) -> Iterator[tuple[int, bytes]]:
     for number, job in enumerate(jobs):
-        if job.data is None and job.path.suffix == ".py":
+        if job.path.suffix == ".py":
             try:
-                yield number, job.path.read_bytes()
+                yield number, job.path.read_bytes() if job.data is None else job.data
             except OSError:
                 continue  # it says so when it is linted
 

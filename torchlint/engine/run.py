@@ -7,7 +7,7 @@ what is left to parse is worth it are worker processes started, and given all th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -22,7 +22,7 @@ from torchlint.source.discovery import Found, discover, is_excluded
 from torchlint.source.notebook import Notebook
 from torchlint.source.text import UnreadableError
 
-__all__ = ["Progress", "RunResult", "SettingsFor", "check", "files"]
+__all__ = ["Progress", "RunResult", "SettingsFor", "check", "files", "recheck"]
 
 # The work, in bytes to parse, from which workers repay their start, and the files to look at.
 _WORTH_WORKERS = 150_000
@@ -111,7 +111,7 @@ def check(
     jobs: list[Job] = []
     try:
         jobs += _jobs_of_stdin(stdin, stdin_filename, settings) if stdin is not None else _jobs(paths, settings, result)
-        for index, found in _outcomes(jobs):
+        for index, found in _outcomes(jobs, groups(jobs)):
             done[index] = found
             if progress is not None:
                 progress(len(done), len(jobs))
@@ -121,6 +121,11 @@ def check(
         if (outcome := done.get(index)) is not None:
             result.add(job, outcome)
     return result
+
+
+def recheck(jobs: Sequence[Job], changed: Collection[int]) -> Iterator[tuple[int, FileResult]]:
+    """The results, by number, of the jobs whose content changed, and of those that are linted together with them."""
+    return _outcomes(jobs, [group for group in groups(jobs) if any(number in changed for number in group.numbers)])
 
 
 def _jobs(paths: Iterable[Path], settings: SettingsFor, result: RunResult) -> Iterator[Job]:
@@ -147,15 +152,15 @@ def _name(path: Path, cwd: str) -> str:
     return absolute[len(prefix) :] if absolute.startswith(prefix) else absolute
 
 
-def _outcomes(jobs: Sequence[Job]) -> Iterator[tuple[int, FileResult]]:
-    """The result of each job with its number, in any order."""
+def _outcomes(jobs: Sequence[Job], together: Sequence[Group]) -> Iterator[tuple[int, FileResult]]:
+    """The result of each job in the groups with its number, in any order."""
     workers = _workers(jobs)
     left: list[Group] = []
     weight = 0
     linter = Linter()
-    together = groups(jobs)
+    count = sum(len(group.numbers) for group in together)
     for index, group in enumerate(together):
-        if workers > 1 and (weight > _WORTH_WORKERS or len(jobs) > _MANY_FILES):
+        if workers > 1 and (weight > _WORTH_WORKERS or count > _MANY_FILES):
             left += together[index:]
             break
         outcome = linter.look_together([jobs[number] for number in group.numbers], group)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from torchlint.engine.errors import UserError
 from torchlint.engine.job import Job
 from torchlint.engine.lint import FileResult
 from torchlint.engine.notebooks import Document, lint_document, read_document
-from torchlint.engine.run import Progress, RunResult, SettingsFor, check
+from torchlint.engine.run import Progress, RunResult, SettingsFor, check, recheck
+from torchlint.engine.settings import Settings
 from torchlint.findings import Edit, Finding
 from torchlint.fixes.apply import choose, edited, is_applicable
 from torchlint.fixes.diff import unified_diff
@@ -63,30 +65,74 @@ def fix(
 ) -> FixResult:
     """Lint as `torchlint.engine.run.check` does, and repair what the settings let be repaired.
 
-    With `dry_run` nothing is written; nor is standard input, whose new text is in the result's change. Files that
-    cannot be written are named in the run's errors, and their findings stay.
+    All files are repaired in rounds, and what was repaired is linted together with the files that it is read with, so
+    that a second run finds nothing more to repair. Files are written at the end. With `dry_run` nothing is written; nor
+    is standard input, whose new text is in the result's change. Files that cannot be written are named in the run's
+    errors, and their findings stay.
     """
+    started = time.time_ns()
     found = check(paths, settings, stdin=stdin, stdin_filename=stdin_filename, progress=progress)
     left = RunResult(errors=found.errors[:], interrupted=found.interrupted)
     result = FixResult(left)
-    for name, outcome in found.outcomes.items():
-        job = found.jobs[name]
-        if not found.interrupted and any(is_applicable(finding, job.settings) for finding in outcome.findings):
+    jobs = list(found.jobs.values())
+    outcomes = dict(enumerate(found.outcomes.values()))
+    repairs = {} if found.interrupted else _repaired(jobs, outcomes, started, left.errors)
+    for number, (name, first) in enumerate(found.outcomes.items()):
+        job, outcome, repair = jobs[number], first, repairs.get(number)
+        if repair is not None and repair.fixed:
             try:
-                change = fix_source(read(job), job, outcome)
-                if change.fixed and not dry_run and job.data is None:
-                    write(job.path, change.after.data, expected=change.before.data)
-            except (UserError, UnreadableError) as error:
-                left.errors.append(str(error) if isinstance(error, UserError) else f"{name}: {error}")
+                if not dry_run and job.data is None:
+                    write(job.path, repair.now.data, expected=repair.before.data)
+            except UserError as error:
+                left.errors.append(str(error))
             else:
-                left.errors += change.result.errors
-                if change.fixed:
-                    outcome = change.result
-                    result.changes[name] = change
-                    if dry_run or job.data is not None:
-                        job = replace(job, data=change.after.data)
+                outcome = outcomes[number]
+                left.errors += outcome.errors
+                result.changes[name] = repair.change(outcome)
+                if dry_run or job.data is not None:
+                    job = replace(job, data=repair.now.data)
+        left.errors += repair.errors if repair is not None else ()
         left.add(job, replace(outcome, errors=()))
     return result
+
+
+def _repaired(
+    jobs: Sequence[Job], outcomes: dict[int, FileResult], started: int, errors: list[str]
+) -> dict[int, _Repair]:
+    """The files of jobs, by number, repaired in rounds; `outcomes` becomes what is found in all of them then.
+
+    `started` is when linting began, in nanoseconds: what was written later is linted again first. What goes wrong with
+    reading is added to `errors`.
+    """
+    repairs: dict[int, _Repair] = {}
+    unreadable: set[int] = set()
+    jobs = list(jobs)
+    moved: set[int] = set()
+    for _ in range(_MOST_ROUNDS):
+        moved = set()
+        for number, job in enumerate(jobs):
+            if number not in repairs:
+                if number in unreadable or not any(is_applicable(f, job.settings) for f in outcomes[number].findings):
+                    continue
+                try:
+                    repairs[number] = _Repair(read(job), job.settings)
+                    if job.data is None and job.path.stat().st_mtime_ns > started:
+                        moved.add(number)
+                        continue
+                except (UserError, UnreadableError, OSError) as error:
+                    errors.append(str(error) if isinstance(error, UserError) else f"{job.name}: {error}")
+                    unreadable.add(number)
+                    continue
+            if repairs[number].round(outcomes[number]):
+                moved.add(number)
+        if not moved:
+            return repairs
+        for number in moved:
+            jobs[number] = replace(jobs[number], data=repairs[number].now.data)
+        outcomes.update(recheck(jobs, moved))
+    for number in moved:
+        repairs[number].undo()
+    return repairs
 
 
 def _texts(document: Document) -> Iterator[tuple[str, str]]:
@@ -106,39 +152,65 @@ def read(job: Job) -> Document:
         raise UserError(f"{job.name}: cannot be read again: {error.strerror or error}") from error
 
 
-def fix_source(source: Document, job: Job, outcome: FileResult | None = None) -> Change:
-    """Repair a file in rounds: what one round uncovers, or had to leave because it met another repair, the next does.
-
-    `outcome` is what was found in `source`, where that is known. A repair after which the file would no longer parse,
-    or could not be written in its encoding, is left out, and one that never comes to an end is undone; both are faults
-    of torchlint and stand among the errors of the change's result.
-    """
-    before = source
-    result = lint_document(source, job.settings, job.path) if outcome is None else outcome
-    fixed: list[Finding] = []
-    errors: list[str] = []
-    broken: set[tuple[str, str]] = set()  # fixes that did harm: (code, fingerprint)
+def fix_source(source: Document, job: Job) -> Change:
+    """Repair a file that is read by itself, in rounds."""
+    repair = _Repair(source, job.settings)
+    first = result = lint_document(source, job.settings, job.path)
     for _ in range(_MOST_ROUNDS):
+        if not repair.round(result):
+            return repair.change(result)
+        result = lint_document(repair.now, job.settings, job.path)
+    repair.undo()
+    return repair.change(first)
+
+
+class _Repair:
+    """A file that is repaired round by round: what one uncovers, or leaves since it met another repair, the next does.
+
+    A repair after which the file would no longer parse, or could not be written in its encoding, is left out; it is a
+    fault of torchlint and stands among the `errors`.
+    """
+
+    def __init__(self, before: Document, settings: Settings) -> None:
+        self.before = before
+        self.now = before
+        self.fixed: list[Finding] = []
+        self.errors: list[str] = []
+        self._settings = settings
+        self._broken: set[tuple[str, str]] = set()  # fixes that did harm: (code, fingerprint)
+        self._last: tuple[Finding, ...] = ()
+
+    def round(self, result: FileResult) -> bool:
+        """Repair what was found in the file as it is now; False where there is nothing to do."""
         wanted = [
             finding
             for finding in result.findings
-            if is_applicable(finding, job.settings) and (finding.code, finding.fingerprint) not in broken
+            if is_applicable(finding, self._settings) and (finding.code, finding.fingerprint) not in self._broken
         ]
-        round_ = _sound_round(source, wanted, broken, errors)
-        if round_ is None:
-            if fixed and isinstance(before, SourceFile) and isinstance(source, SourceFile):
-                # In a notebook nobody knows what is still to be typed, or stands behind a magic.
-                if (cleaned := drop_unused(before, source)) is not source:
-                    source = cleaned
-                    result = lint_document(source, job.settings, job.path)
-            return Change(before, source, _with_errors(result, errors), tuple(fixed))
-        source, applied = round_
-        fixed += applied
-        result = lint_document(source, job.settings, job.path)
-    codes = " and ".join(sorted({finding.code for finding in applied}))
-    errors.append(f"{source.path}: internal error: the fixes of {codes} never come to an end; left as it is")
-    result = lint_document(before, job.settings, job.path) if outcome is None else outcome
-    return Change(before, before, _with_errors(result, errors), ())
+        done = _sound_round(self.now, wanted, self._broken, self.errors)
+        if done is not None:
+            self.now, self._last = done
+            self.fixed += self._last
+            return True
+        if self.fixed and isinstance(self.before, SourceFile) and isinstance(self.now, SourceFile):
+            # In a notebook nobody knows what is still to be typed, or stands behind a magic.
+            cleaned = drop_unused(self.before, self.now)
+            if cleaned is not self.now:
+                self.now = cleaned
+                return True
+        return False
+
+    def undo(self) -> None:
+        """Take back repairs that never come to an end, which is a fault of torchlint as well."""
+        codes = " and ".join(sorted({finding.code for finding in self._last}))
+        self.errors.append(
+            f"{self.before.path}: internal error: the fixes of {codes} never come to an end; left as it is"
+        )
+        self.now, self.fixed = self.before, []
+
+    def change(self, result: FileResult) -> Change:
+        """What became of the file, in which `result` is found now."""
+        return Change(self.before, self.now, _with_errors(result, self.errors), tuple(self.fixed))
 
 
 def _with_errors(result: FileResult, errors: list[str]) -> FileResult:

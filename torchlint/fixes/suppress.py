@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from torchlint.engine.errors import UserError
-from torchlint.engine.notebooks import Document, lint_document
-from torchlint.engine.run import Progress, RunResult, SettingsFor, check
+from torchlint.engine.notebooks import Document
+from torchlint.engine.run import Progress, RunResult, SettingsFor, check, recheck
 from torchlint.engine.selection import META_RULES
 from torchlint.findings import Edit, Finding
 from torchlint.fixes.apply import edited
@@ -36,9 +36,11 @@ def add_suppressions(
     found = check(paths, settings, progress=progress)
     left = RunResult(errors=found.errors[:], interrupted=found.interrupted)
     result = FixResult(left)
-    for name, outcome in found.outcomes.items():
-        job = found.jobs[name]
-        findings = [finding for finding in outcome.findings if finding.code not in _META]
+    jobs = list(found.jobs.values())
+    outcomes = dict(enumerate(found.outcomes.values()))
+    silenced: dict[int, tuple[Document, Document, list[Finding]]] = {}  # before, after, what should be silent
+    for number, job in enumerate(jobs):
+        findings = [finding for finding in outcomes[number].findings if finding.code not in _META]
         if findings and not found.interrupted:
             try:
                 source = read(job)
@@ -48,15 +50,19 @@ def add_suppressions(
                 if not dry_run:
                     write(job.path, after.data, expected=source.data)
             except (UserError, UnreadableError) as error:
-                left.errors.append(str(error) if isinstance(error, UserError) else f"{name}: {error}")
+                left.errors.append(str(error) if isinstance(error, UserError) else f"{job.name}: {error}")
             else:
-                outcome = lint_document(after, job.settings, job.path)
-                remaining = {finding.fingerprint for finding in outcome.findings}
-                silenced = tuple(finding for finding in findings if finding.fingerprint not in remaining)
-                result.changes[name] = Change(source, after, outcome, silenced)
+                silenced[number] = source, after, findings
                 if dry_run:
-                    job = replace(job, data=after.data)
-        left.add(job, replace(outcome, errors=()))
+                    jobs[number] = replace(job, data=after.data)
+    outcomes.update(recheck(jobs, silenced))
+    for number, job in enumerate(jobs):
+        if number in silenced:
+            source, after, findings = silenced[number]
+            remaining = {finding.fingerprint for finding in outcomes[number].findings}
+            gone = tuple(finding for finding in findings if finding.fingerprint not in remaining)
+            result.changes[job.name] = Change(source, after, outcomes[number], gone)
+        left.add(job, replace(outcomes[number], errors=()))
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -19,17 +20,20 @@ _LONGEST = 4000  # effects of one function, helpers included
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """An effect as the function at hand sees it: `context` is where that function does it, or calls what does."""
+    """An effect as the function at hand sees it: `context` is where that function does it, or calls what does.
+
+    `gates` are what makes it rarer than the code at `context`, in the functions that are called there.
+    """
 
     effect: Effect
     context: Context
-    sure: bool  # runs whenever the code at `context` runs
+    gates: frozenset[cst.CSTNode | None]
 
 
 def happenings(function: FunctionInfo) -> list[Happening]:
     """The effects of a function in order of evaluation, those of the file's functions it calls in their place."""
     result: list[Happening] = []
-    _collect(function, "", None, True, (function,), result)
+    _collect(function, "", None, frozenset(), (function,), result)
     return result
 
 
@@ -37,7 +41,7 @@ def _collect(
     function: FunctionInfo,
     part: str,
     context: Context | None,
-    sure: bool,
+    gates: frozenset[cst.CSTNode | None],
     path: tuple[FunctionInfo, ...],
     result: list[Happening],
 ) -> None:
@@ -49,36 +53,33 @@ def _collect(
         if len(result) >= _LONGEST:
             return
         here = context if context is not None else effect.context
-        known = sure and (context is None or not _conditional(effect.context))
+        further = gates if context is None else gates.union(_gates(effect.context))
         if effect.kind is EffectKind.CALL and effect.callee is not None:
             if effect.callee not in path and len(path) <= _DEEPEST:
-                _collect(effect.callee, effect.part, here, known, (*path, effect.callee), result)
+                _collect(effect.callee, effect.part, here, further, (*path, effect.callee), result)
         else:
-            result.append(Happening(effect, here, known))
+            result.append(Happening(effect, here, further))
 
 
-def _conditional(context: Context) -> bool:
-    """Whether code runs only sometimes when its function runs, as far as a gate tells."""
+def _gates(context: Context) -> Iterator[cst.CSTNode | None]:
+    """What lets code run only sometimes when its function runs, as far as is known."""
     for link in context.chain():
-        if link.scope is Scope.BRANCH and link.gate in (Gate.RARE, Gate.DEBUG):
-            return True
-        if link.scope is Scope.HANDLER:
-            return True
         if link.scope is Scope.FUNCTION:
-            return False
-    return False
+            return
+        if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate in (Gate.RARE, Gate.DEBUG)):
+            yield link.node
 
 
-def _runs_with(wait: Happening, end: Context) -> bool:
+def _runs_with(wait: Happening, end: Happening) -> bool:
     """Whether a wait happens on every way to `end`: no gate that makes code rare stands around the wait alone."""
-    if not wait.sure:
+    if not wait.gates <= end.gates:
         return False
     for link in wait.context.chain():
         if link.scope is Scope.FUNCTION:
             return True
-        if link.scope is Scope.BRANCH and link.gate in (Gate.RARE, Gate.DEBUG) and not end.inside(link):
+        if link.scope is Scope.BRANCH and link.gate in (Gate.RARE, Gate.DEBUG) and not end.context.inside(link):
             return False
-        if link.scope is Scope.HANDLER and not end.inside(link):
+        if link.scope is Scope.HANDLER and not end.context.inside(link):
             return False
     return True
 
@@ -104,7 +105,7 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
     for first in starts:
         last = next((i for i in ends if i > first), None)
         if last is not None:
-            found = _pending(seen[first + 1 : last], seen[last].context, model, around=False)
+            found = _pending(seen[first + 1 : last], seen[last], model, around=False)
         else:
             last = ends[0]
             loop = common_loop(seen[first].context, seen[last].context)
@@ -112,26 +113,26 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
                 continue
             inside = [i for i, h in enumerate(seen) if h.context.inside(loop)]
             between = [seen[i] for i in inside if i > first] + [seen[i] for i in inside if i < last]
-            found = _pending(between, seen[last].context, model, around=True)
+            found = _pending(between, seen[last], model, around=True)
         if found is not None and (worst is None or found > worst):
             worst = found
     return worst
 
 
-def _pending(between: list[Happening], end: Context, model: Model, *, around: bool) -> Confidence | None:
+def _pending(between: list[Happening], end: Happening, model: Model, *, around: bool) -> Confidence | None:
     pending: Confidence | None = None
     long_run = False
     for happening in between:
         effect = happening.effect
-        if _excluded(happening.context, end):
+        if _excluded(happening.context, end.context):
             continue
         if effect.kind is EffectKind.WAIT and _runs_with(happening, end):
-            if around or any(not end.inside(loop) for loop in happening.context.enclosing_loops()):
+            if around or any(not end.context.inside(loop) for loop in happening.context.enclosing_loops()):
                 return None  # a point of rest in every round: what is left over is one round at the most
             pending = None
         elif effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD):
             sure = _launches(effect, model)
-            long_run = long_run or _is_long_run(happening, end)
+            long_run = long_run or _is_long_run(happening, end.context)
             if sure is not None and (pending is None or sure > pending):
                 pending = sure
     # What is still queued at the end of a long run is little of the whole.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
-from torchlint.rules.measurement._intervals import functions_with, happenings
+from torchlint.rules.measurement._intervals import Happening, functions_with, happenings
 from torchlint.semantics import sites
 from torchlint.semantics.functions import Effect, EffectKind
 from torchlint.semantics.model import Model
@@ -31,19 +31,16 @@ class EventReadWithoutSync(Rule):
             return
         home = model.function_of(site.context)
         for function in functions_with(site.node, home, depth=2):
-            recorded, waited = False, False
+            recorded = False
+            waits: list[Happening] = []
             for happening in happenings(function):
                 kind = happening.effect.kind
                 if kind is EffectKind.RECORD:
-                    recorded, waited = True, False
-                elif (
-                    kind is EffectKind.WAIT
-                    and happening.sure
-                    and not _waits_for_the_first(happening.effect, site, model)
-                ):
-                    waited = True
+                    recorded, waits = True, []
+                elif kind is EffectKind.WAIT and not _waits_for_the_first(happening.effect, site, model):
+                    waits.append(happening)
                 elif kind is EffectKind.ELAPSED and happening.effect.node is site.node and recorded:
-                    if waited:
+                    if any(wait.gates <= happening.gates for wait in waits):
                         return
                     confidence = Confidence.SURE if site.receiver.kind is Kind.EVENT else Confidence.LIKELY
                     yield Report(
