@@ -28,7 +28,19 @@ if TYPE_CHECKING:
     from torchlint.source.modules import Modules
     from torchlint.source.parse import Tree
 
-__all__ = ["FileResult", "is_of_interest", "lint_bytes", "lint_linked", "lint_source", "unreadable"]
+__all__ = [
+    "FileResult",
+    "Linked",
+    "findings_of",
+    "is_of_interest",
+    "is_shown",
+    "lint_bytes",
+    "lint_linked",
+    "lint_source",
+    "places",
+    "read_together",
+    "unreadable",
+]
 
 _Report = tuple["type[Rule]", "Report"]
 LinkedFile = tuple[SourceFile, Settings, Path]
@@ -105,6 +117,29 @@ def lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int, 
 def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int, FileResult]:
     from torchlint.engine.screening import candidates
     from torchlint.rules.registry import all_rules
+
+    try:
+        together, results = read_together(files, modules)
+    except Exception:  # what fails together is read apart, where the failure costs and names one file
+        return {number: lint_source(*file) for number, file in files.items()}
+    for number, linked in together.items():
+        source, settings, path = files[number]
+        codes = settings.rules_for(path)
+        rules = candidates(source.text, (rule for rule in all_rules() if rule.code in codes), linked=True)
+        try:
+            results[number] = _lint(source, settings, codes, rules, directives.may_have(source.text), linked)
+        except UnreadableError as error:
+            results[number] = unreadable(source.path, error, settings, path)
+        except RecursionError:
+            results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
+    return results
+
+
+def read_together(files: Mapping[int, LinkedFile], modules: Modules) -> tuple[dict[int, Linked], dict[int, FileResult]]:
+    """The trees and models of files that are read as one program, and what is reported of those that cannot be read.
+
+    To be called on a deep stack (`torchlint.source.stack`).
+    """
     from torchlint.semantics.build import build_models
     from torchlint.source.parse import parse
 
@@ -117,27 +152,13 @@ def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int,
             results[number] = unreadable(source.path, error, settings, path)
         except RecursionError:
             results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
-    try:
-        models = build_models({number: (tree.source.path, tree.module) for number, tree in trees.items()}, modules)
-    except Exception:  # what fails together is read apart, where the failure costs and names one file
-        return results | {number: lint_source(*files[number]) for number in trees}
+    models = build_models({number: (tree.source.path, tree.module) for number, tree in trees.items()}, modules)
     by_model = {id(model): trees[number] for number, model in models.items()}
-    for number, model in models.items():
-        source, settings, path = files[number]
-        codes = settings.rules_for(path)
-        rules = candidates(source.text, (rule for rule in all_rules() if rule.code in codes), linked=True)
-        linked = _Linked(trees[number], model, by_model)
-        try:
-            results[number] = _lint(source, settings, codes, rules, directives.may_have(source.text), linked)
-        except UnreadableError as error:
-            results[number] = unreadable(source.path, error, settings, path)
-        except RecursionError:
-            results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
-    return results
+    return {number: Linked(trees[number], model, by_model) for number, model in models.items()}, results
 
 
 @dataclass(frozen=True, slots=True)
-class _Linked:
+class Linked:
     """A file's tree and model, and the trees of the models that were read together with it."""
 
     tree: Tree
@@ -165,7 +186,7 @@ def _lint(
     codes: frozenset[str],
     rules: Sequence[type[Rule]],
     has_directives: bool,
-    linked: _Linked | None = None,
+    linked: Linked | None = None,
 ) -> FileResult:
     scanned = scan(source.text)
     findings: list[Finding] = []
@@ -175,27 +196,27 @@ def _lint(
         if linked is not None:
             reports, errors = _run(linked, rules)
             if reports:
-                findings = list(_findings(linked, reports, settings))
+                findings = list(findings_of(linked, reports, settings))
     suppressed = 0
     if has_directives:
         suppressions = Suppressions(source, scanned, directives.find(scanned), codes)
         kept = [finding for finding in findings if not suppressions.suppresses(finding)]
-        suppressed = sum(_is_shown(finding, settings) for finding in findings) - sum(
-            _is_shown(finding, settings) for finding in kept
+        suppressed = sum(is_shown(finding, settings) for finding in findings) - sum(
+            is_shown(finding, settings) for finding in kept
         )
         meta = [*suppressions.invalid, *suppressions.unused()]
         findings = kept + [f for f in meta if f.code in codes and not suppressions.suppresses(f)]
-    shown = [finding for finding in findings if _is_shown(finding, settings)]
+    shown = [finding for finding in findings if is_shown(finding, settings)]
     return FileResult(tuple(_fingerprinted(shown, source, scanned)), suppressed, tuple(errors))
 
 
-def _is_shown(finding: Finding, settings: Settings) -> bool:
+def is_shown(finding: Finding, settings: Settings) -> bool:
     return finding.confidence >= settings.min_confidence and (
         finding.impact >= settings.min_impact or finding.bottleneck in ("suppression", "input")
     )
 
 
-def _read(source: SourceFile, scanned: Scan) -> tuple[_Linked | None, list[str]]:
+def _read(source: SourceFile, scanned: Scan) -> tuple[Linked | None, list[str]]:
     """The tree and the model of a file that is read by itself, or why there is no model."""
     from torchlint.semantics.build import build_model
     from torchlint.source.parse import parse
@@ -207,10 +228,10 @@ def _read(source: SourceFile, scanned: Scan) -> tuple[_Linked | None, list[str]]
         raise
     except Exception as error:
         return None, [f"{source.path}: internal error: the model failed: {type(error).__name__}: {error}"]
-    return _Linked(tree, model, {id(model): tree}), []
+    return Linked(tree, model, {id(model): tree}), []
 
 
-def _run(linked: _Linked, rules: Sequence[type[Rule]]) -> tuple[list[_Report], list[str]]:
+def _run(linked: Linked, rules: Sequence[type[Rule]]) -> tuple[list[_Report], list[str]]:
     """What the rules report. One that fails is named among the errors, and the others go on without it."""
     from torchlint.rules.registry import RuleFailure, run
 
@@ -224,7 +245,7 @@ def _run(linked: _Linked, rules: Sequence[type[Rule]]) -> tuple[list[_Report], l
             left.remove(failure.rule)
 
 
-def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -> Iterable[Finding]:
+def findings_of(linked: Linked, reports: Sequence[_Report], settings: Settings) -> Iterable[Finding]:
     from torchlint.engine.edits import to_fix
 
     tree = linked.tree
@@ -233,7 +254,7 @@ def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -
     nodes += [edit.node for _, report in reports if report.fix for edit in report.fix.edits]
     spans = tree.locate([*nodes, *elsewhere])
     related = {node: (tree.source.path, spans[node][0]) for node in elsewhere if node in spans}
-    related |= _places(linked, [node for node in elsewhere if node not in spans])
+    related |= places(linked, [node for node in elsewhere if node not in spans])
     for rule, report in reports:
         if report.node not in spans:
             continue  # it stands in another file, and is reported with that
@@ -256,7 +277,7 @@ def _findings(linked: _Linked, reports: Sequence[_Report], settings: Settings) -
         )
 
 
-def _places(linked: _Linked, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, tuple[str, Position]]:
+def places(linked: Linked, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, tuple[str, Position]]:
     """The file and the place of nodes that stand in other files: in most cases the model knows in which."""
     left = dict.fromkeys(nodes)
     homes = {id(linked.model.home.get(node, linked.model)) for node in left}

@@ -13,6 +13,7 @@ from torchlint.rules._impact import graded
 from torchlint.rules.base import Report, Rule
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
+from torchlint.semantics.sites import Sites
 
 # Handler to the list of sites it listens to.
 _SITES = {
@@ -63,13 +64,13 @@ def _handles(rule: type[Rule], handler: str) -> bool:
     return getattr(rule, handler) is not getattr(base.Rule, handler)
 
 
-def run(model: Model, rules: Iterable[type[Rule]]) -> list[tuple[type[Rule], Report]]:
-    """What the rules report on a model, each place once a rule, with its impact. Raises RuleFailure where one fails."""
+def run(model: Model, rules: Iterable[type[Rule]], sites: Sites | None = None) -> list[tuple[type[Rule], Report]]:
+    """What the rules report on a model, each place once a rule, with its impact. Raises RuleFailure where one fails.
+
+    With `sites`, only these of the model's wake them.
+    """
     reports: list[tuple[type[Rule], Report]] = []
     seen: set[tuple[str, int]] = set()
-    by_call: dict[str, list[Rule]] = {}
-    by_site: dict[str, list[Rule]] = {}
-    at_end: list[Rule] = []
 
     def take(rule: Rule, found: Iterator[Report], context: Context | None) -> None:
         try:
@@ -81,7 +82,28 @@ def run(model: Model, rules: Iterable[type[Rule]]) -> list[tuple[type[Rule], Rep
         except Exception as error:
             raise RuleFailure(type(rule), error) from error
 
-    for kind in rules:
+    kinds = tuple(rules)
+    for rule, handler, site in _awakenings(kinds, model.sites if sites is None else sites):
+        take(rule, getattr(rule, handler)(site, model), _context(site))
+    for kind in kinds if sites is None else ():
+        if _handles(kind, "on_module"):
+            rule = kind()
+            take(rule, rule.on_module(model), None)
+    return reports
+
+
+def woken(rules: Iterable[type[Rule]], sites: Sites) -> list[type[Rule]]:
+    """The rules that listen to at least one of the sites, in the order of `rules`."""
+    kinds = tuple(rules)
+    awake = {type(rule) for rule, _, _ in _awakenings(kinds, sites)}
+    return [kind for kind in kinds if kind in awake]
+
+
+def _awakenings(kinds: tuple[type[Rule], ...], sites: Sites) -> Iterator[tuple[Rule, str, Any]]:
+    """Each rule with the handler and the site that wakes it."""
+    by_call: dict[str, list[Rule]] = {}
+    by_site: dict[str, list[Rule]] = {}
+    for kind in kinds:
         rule = kind()
         if _handles(kind, "on_call"):
             for name in kind.calls:
@@ -89,23 +111,17 @@ def run(model: Model, rules: Iterable[type[Rule]]) -> list[tuple[type[Rule], Rep
         for handler in _SITES:
             if _handles(kind, handler):
                 by_site.setdefault(handler, []).append(rule)
-        if _handles(kind, "on_module"):
-            at_end.append(rule)
 
     everywhere = by_call.get("*", [])
-    for call in model.sites.calls if by_call else ():
-        woken = [*everywhere]
+    for call in sites.calls if by_call else ():
+        awake = [*everywhere]
         if call.callee is not None:
-            woken += by_call.get(call.callee, ())
+            awake += by_call.get(call.callee, ())
         if call.method is not None:
-            woken += by_call.get("." + call.method, ())
-        for rule in dict.fromkeys(woken):
-            take(rule, rule.on_call(call, model), call.context)
+            awake += by_call.get("." + call.method, ())
+        for rule in dict.fromkeys(awake):
+            yield rule, "on_call", call
     for handler, listeners in by_site.items():
-        sites: list[Any] = getattr(model.sites, _SITES[handler])
-        for site in sites:
+        for site in getattr(sites, _SITES[handler]):
             for rule in listeners:
-                take(rule, getattr(rule, handler)(site, model), _context(site))
-    for rule in at_end:
-        take(rule, rule.on_module(model), None)
-    return reports
+                yield rule, handler, site
