@@ -37,6 +37,8 @@ _ORDERS: Final[dict[type[cst.CSTNode], str]] = {
     cst.LessThanEqual: "le",
     cst.GreaterThan: "gt",
     cst.GreaterThanEqual: "ge",
+    cst.Equal: "eq",
+    cst.NotEqual: "ne",
 }
 _SIGNS: Final[dict[type[cst.CSTNode], str]] = {cst.Minus: "neg", cst.BitInvert: "bitwise_not"}
 _ALIASES: Final[dict[str, str]] = {
@@ -159,6 +161,8 @@ def called(site: sites.Call) -> Operation | None:
         return None
     if site.function.kind is Kind.MODULE:
         name = module_operation(site.function)
+        if len(site.function.items or ()) > 1:
+            operands = ()  # what its last layer takes was never given a name
         return Operation(name, site.node, operands, site) if name is not None else None
     written: str | None = None
     namespace, _, last = (site.callee or "").rpartition(".")
@@ -281,6 +285,8 @@ def same(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> bo
         and mine.ident == its.ident
         and mine.origins == its.origins
         and (mine.origins or mine.ident is not None)
+        # Of what one call gives as several, the name tells which it is.
+        and not any(model.value(origin).kind in (Kind.CONTAINER, Kind.BATCH) for origin in mine.origins)
     ):
         return True
     return alike(model, one, other)
@@ -304,10 +310,15 @@ def new_dimension(model: Model, side: cst.BaseExpression) -> int | None:
     made = operation(model, origin) if origin is not None else None
     if made is None:
         return None
+    if made.name in ("expand", "expand_as") and made.operands:
+        return new_dimension(model, made.operands[0])
     if made.name == "unsqueeze":
         dim = made.argument(1, "dim")
         const = model.value(dim).const if dim is not None else None
         return const if isinstance(const, int) else None
+    if made.name in ("view", "reshape"):
+        ones = [position for position, size in enumerate(made.operands[1:]) if model.value(size).const == 1]
+        return ones[0] if len(ones) == 1 else None
     if isinstance(made.node, cst.Subscript):
         for position, part in enumerate(made.node.slice):
             if (
@@ -341,7 +352,7 @@ _NEUTRAL: Final = frozenset("shape device dtype ndim is_cuda size dim numel elem
 
 
 def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterator[Operation | None]:
-    """The operations that read the value a node makes; None for another use: stored, returned to outside, compared.
+    """The operations that read the value a node makes; None for another use: stored, returned to outside.
 
     `kept`: that it is kept in an attribute or a buffer of `self` is no other use; what reads it from there counts.
     """
@@ -353,7 +364,7 @@ def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterato
             continue
         seen.add(reading)
         around = model.parent(reading)
-        if isinstance(around, cst.Arg):
+        if isinstance(around, (cst.Arg, cst.ComparisonTarget)):
             around = model.parent(around)
         if isinstance(around, (cst.Assign, cst.AnnAssign)):
             if isinstance(around, cst.Assign) and any(
@@ -384,7 +395,9 @@ def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterato
                 # A helper of this file reads it by the name of a parameter; an unused one does not read it.
                 continue
             yield made
-        elif isinstance(around, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript, cst.AugAssign)):
+        elif isinstance(
+            around, (cst.BinaryOperation, cst.UnaryOperation, cst.Subscript, cst.AugAssign, cst.Comparison)
+        ):
             yield operation(model, around)
         elif isinstance(around, (cst.Del, cst.Expr)) or around is None:
             continue

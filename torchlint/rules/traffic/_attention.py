@@ -6,7 +6,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rules._patterns import consumers
+from torchlint.rules._patterns import consumers, made_by
 from torchlint.semantics.model import Model
 
 SDPA: Final = "torch.nn.functional.scaled_dot_product_attention"
@@ -29,6 +29,8 @@ def feeds_only(model: Model, node: cst.CSTNode, end: str, passes: frozenset[str]
                 fed = True
             elif step.name in passes:
                 todo.append(step.node)
+                if step.in_place:
+                    todo += made_by(model, step.operands[0])
             else:
                 return False
     return fed

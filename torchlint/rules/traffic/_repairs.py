@@ -237,12 +237,17 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
+def _relu6(x: float) -> float:
+    return min(max(x, 0.0), 6.0)
+
+
 _ACTIVATIONS: Final[dict[str, Callable[[float], float]]] = {
     "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))),
     'gelu(approximate="tanh")': lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
     "silu": lambda x: x * _sigmoid(x),
     "mish": lambda x: x * math.tanh(math.log1p(math.exp(x))),
     "softplus": lambda x: math.log1p(math.exp(x)),
+    "hardswish": lambda x: x * _relu6(x + 3) / 6,
 }
 _ONE: Final[dict[str, Callable[[float], float]]] = {
     "neg": lambda a: -a,
@@ -256,6 +261,8 @@ _ONE: Final[dict[str, Callable[[float], float]]] = {
     "log1p": math.log1p,
     "softplus": lambda a: math.log1p(math.exp(a)),
     "reciprocal": lambda a: 1 / a,
+    "relu6": _relu6,
+    "ReLU6": _relu6,
 }
 _TWO: Final[dict[str, Callable[[float, float], float]]] = {
     "add": lambda a, b: a + b,

@@ -36,7 +36,7 @@ class ChannelsLastUnused(Rule):
             return
         if (
             not _convolves(network, 0, set())
-            or not (_is_half(site) or _autocasts(model))
+            or not (_is_half(site) or _was_halved(network, model) or _autocasts(model))
             or _knows_channels_last(model)
         ):
             return
@@ -63,6 +63,17 @@ def _is_half(site: sites.Call) -> bool:
     if site.method in ("half", "bfloat16"):
         return True
     return any(argument.value.kind is Kind.DTYPE and argument.value.dtype in _HALF for argument in site.arguments)
+
+
+def _was_halved(network: Value, model: Model) -> bool:
+    """Whether another call brings the same network to half precision."""
+    return any(
+        site.receiver is not None
+        and site.receiver.kind is Kind.MODULE
+        and bool(set(site.receiver.origins) & set(network.origins))
+        and _is_half(site)
+        for site in model.sites.calls
+    )
 
 
 def _autocasts(model: Model) -> bool:

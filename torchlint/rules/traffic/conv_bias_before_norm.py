@@ -38,10 +38,12 @@ class ConvBiasBeforeNorm(Rule):
             return
         if site.function.kind is Kind.MODULE:
             before = _feeding_layer(site, model)
-        elif site.function.deps:
-            return  # the class is a parameter: its default is a guess
+            makers = [model.call(origin) for origin in site.function.origins]
         else:
             before = _neighbour(site.node, model)
+            makers = [site]
+        # A class that is a parameter: its default is a guess.
+        guessed = any(maker is not None and maker.function.deps for maker in makers)
         for layer in before:
             bias = layer.argument(_LAYERS[layer.callee or ""], "bias")
             if layer.opaque_arguments or (bias is not None and bias.value.const is not True):
@@ -55,7 +57,7 @@ class ConvBiasBeforeNorm(Rule):
                 layer.node,
                 f"{quote(layer.node)} adds a bias that the batch norm behind it subtracts again with the mean",
                 "pass `bias=False`: the norm has a bias of its own",
-                Confidence.LIKELY,
+                Confidence.POSSIBLE if guessed else Confidence.LIKELY,
                 (("the norm", site.node),),
                 fix,
             )

@@ -20,6 +20,7 @@ from torchlint.semantics.values import Kind
 
 _JOINS: Final = frozenset("cat concat concatenate hstack".split())
 _THROUGH: Final = CASTS | frozenset(["index"])
+_OWNERS: Final = (Kind.UNKNOWN, Kind.MODULE, Kind.OBJECT)
 _CACHES: Final = ("cache", "past", "state", "memory", "use_cache")
 
 
@@ -36,15 +37,16 @@ class DecodeWithoutCache(Rule):
         if not site.arguments or not _runs_model(site) or not site.context.enclosing_loops():
             return
         loop = site.context.enclosing_loops()[0]
-        sequence = site.arguments[0]
-        if sequence.star or any(
+        if any(
             argument.star or (argument.name or "").startswith(_CACHES) or "cache" in (argument.name or "")
             for argument in site.arguments
         ):
             return
-        if not (_has_grown(model, sequence.node, loop) or _is_prefix(model, sequence.node, loop)) or not _reads_last(
-            model, site.node, loop
-        ):
+        grown = any(
+            _has_grown(model, argument.node, loop) or _is_prefix(model, argument.node, loop)
+            for argument in site.arguments
+        )
+        if not grown or not _reads_last(model, site.node, loop):
             return
         hot = model.hot(site.context)
         if (
@@ -69,7 +71,7 @@ def _runs_model(site: sites.Call) -> bool:
     return (function.kind is Kind.MODULE and not (function.qual or "").startswith("torch.nn.")) or (
         function.kind is Kind.UNKNOWN
         and site.target is None
-        and (site.method is None or (site.receiver is not None and site.receiver.cls is not None))
+        and (site.method is None or (site.receiver is not None and site.receiver.kind in _OWNERS))
     )
 
 

@@ -56,8 +56,8 @@ def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
     if step.name in CASTS or step.name in SHAPES or step.name in _PICKS:
         return step.operands[:1]
     if step.name in ("add", "sub") and len(step.operands) >= 2:
-        # A number against zero, on either side.
-        for value, constant in (step.operands[:2], step.operands[1::-1]):
+        # A number against zero, on either side; one less the probabilities is something else.
+        for value, constant in (step.operands[:2], step.operands[1::-1])[: 1 if step.name == "sub" else 2]:
             if model.value(constant).kind in (Kind.NUMBER, Kind.UNKNOWN) and not model.value(constant).is_tensor:
                 return (value,)
     return ()

@@ -16,7 +16,9 @@ from torchlint.rules._patterns import (
     called,
     first_operand,
     is_number,
+    made_by,
     new_dimension,
+    operation,
     reach,
 )
 from torchlint.rules._wording import quote
@@ -28,7 +30,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
 _ORDERS: Final = frozenset("lt le gt ge".split())
-_AROUND: Final = CASTS | SHAPES | frozenset("logical_not bitwise_not masked_fill where index".split())
+_AROUND: Final = CASTS | SHAPES | _ORDERS | frozenset("logical_not bitwise_not masked_fill where index eq ne".split())
 
 
 class MaterialisedCausalMask(Rule):
@@ -46,8 +48,13 @@ class MaterialisedCausalMask(Rule):
         mask = made.argument(3, "attn_mask") if made is not None else None
         if mask is None or hotness.in_test(site.context):
             return
-        found = reach(model, mask, lambda step: _is_triangle(model, step), lambda step: _passes(model, step))
-        if found is None or not found.certain:
+        found = reach(
+            model,
+            _written_through(model, mask) or mask,
+            lambda step: _is_triangle(model, step),
+            lambda step: _passes(model, step),
+        )
+        if found is None:
             return
         for triangle in found.operations:
             if feeds_only(model, triangle.node, SDPA, _AROUND):
@@ -57,10 +64,24 @@ class MaterialisedCausalMask(Rule):
                     "it is causal, and rules "
                     "out its fastest kernel",
                     "pass `is_causal=True` instead of the mask",
-                    Confidence.LIKELY,
+                    Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
                     (("the attention", site.node),),
                     _repairs.causal(model, site, mask),
                 )
+
+
+def _written_through(model: Model, mask: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The mask through which numbers are written into one that began empty: `bias.masked_fill_(later, -inf)`."""
+    for origin in made_by(model, mask):
+        started = operation(model, origin)
+        if started is None or started.name not in ("zeros", "zeros_like", "full"):
+            continue
+        for use in model.uses.get(origin, ()):
+            method = model.parent(use)
+            call = operation(model, model.parent(method) or method) if isinstance(method, cst.Attribute) else None
+            if call is not None and call.name == "masked_fill" and call.in_place:
+                return call.argument(1, "mask")
+    return None
 
 
 def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
@@ -70,6 +91,9 @@ def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
         return step.operands[:2]  # numbers are filled in where the mask says
     if step.name == "where":
         return step.operands[:1]
+    if step.name in _ORDERS | {"eq", "ne"}:
+        left, *right = step.operands  # a triangle of numbers made one of truth values
+        return (left,) if right and is_number(model, right[0], 0, 1) else ()
     return step.operands[:1] if step.name in _AROUND else ()
 
 

@@ -27,6 +27,7 @@ from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
 
 _CUBE: Final = 0.044715  # of the tanh form of GELU
 _DEPTH: Final = 6
@@ -83,13 +84,16 @@ def _activation(model: Model, made: Operation, depth: int = 0) -> tuple[str, str
         return None  # reported where it is complete
     factors = list(_factors(model, made))
     for x in factors:
-        if is_number(model, x):
+        if model.value(x).kind is Kind.NUMBER:
             continue
         others = [factor for factor in factors if factor is not x]
         if any(_is_gate(model, factor, x, "erf") for factor in others) and _halves(model, others):
             return "gelu", "GELU"
         if any(_is_gate(model, factor, x, "tanh") for factor in others) and _halves(model, others):
             return 'gelu(approximate="tanh")', "GELU in its tanh form"
+    for x in factors if made.name == "div" and is_number(model, made.operands[1], 6) else ():
+        if any(_is_clamped_shift(model, factor, x) for factor in factors if factor is not x):
+            return "hardswish", "hard swish"
     for x, gate in (made.operands[:2], made.operands[1::-1]):
         if made.name == "mul" and _is_function_of(model, gate, x, "sigmoid"):
             return "silu", "SiLU"
@@ -191,6 +195,28 @@ def _is_mish_gate(model: Model, gate: cst.BaseExpression, x: cst.BaseExpression)
             else None
         )
         if inner is not None and any(same(model, s.operands[0], x) for s in inner.operations if s.operands):
+            return True
+    return False
+
+
+def _is_clamped_shift(model: Model, factor: cst.BaseExpression, x: cst.BaseExpression) -> bool:
+    """`relu6(x + 3)`, or the same by `clamp`."""
+    found = reach(model, factor, lambda step: step.name in ("relu6", "ReLU6", "clamp"), first_operand(CASTS))
+    for step in found.operations if found is not None else ():
+        bounds = [step.argument(position, name) for position, name in ((1, "min"), (2, "max"))]
+        if step.name == "clamp" and not all(
+            bound is not None and is_number(model, bound, number) for bound, number in zip(bounds, (0, 6), strict=True)
+        ):
+            continue
+        shift = operation(model, made_by(model, step.operands[0])[0]) if step.operands else None
+        if (
+            shift is not None
+            and shift.name == "add"
+            and any(
+                same(model, one, x) and is_number(model, other, 3)
+                for one, other in (shift.operands[:2], shift.operands[1::-1])
+            )
+        ):
             return True
     return False
 

@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, reach
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, operation, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _repairs
@@ -24,6 +24,8 @@ _FUSED: Final = frozenset(
 # What may stand between the product and the softmax: scale, mask and bias, in any order.
 _FIRST: Final = CASTS | SHAPES | frozenset("masked_fill dropout clamp div index".split())
 _EITHER: Final = frozenset("mul add sub where maximum".split())
+# What holds the same numbers.
+_SAME: Final = CASTS | SHAPES
 # What may stand between the softmax and the second product.
 _AFTER: Final = CASTS | SHAPES | frozenset("dropout masked_fill index".split())
 
@@ -75,7 +77,14 @@ def _before(step: Operation) -> tuple[cst.BaseExpression, ...]:
 
 def _with_parameter(model: Model, products: tuple[Operation, ...]) -> bool:
     """Whether what is multiplied is a parameter itself: a router or a memory, not queries and keys."""
-    return any(model.value(operand).qual == "torch.nn.Parameter" for made in products for operand in made.operands)
+    return any(_is_parameter(model, operand) for made in products for operand in made.operands)
+
+
+def _is_parameter(model: Model, operand: cst.BaseExpression) -> bool:
+    if model.value(operand).qual == "torch.nn.Parameter":
+        return True
+    made = operation(model, operand)
+    return made is not None and made.name in _SAME and bool(made.operands) and _is_parameter(model, made.operands[0])
 
 
 def _only_multiplies(model: Model, softmax: cst.CSTNode) -> bool:

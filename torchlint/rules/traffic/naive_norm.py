@@ -29,7 +29,7 @@ class NaiveNorm(Rule):
     summary = "A layer norm or RMS norm is written out in a module that is not compiled"
     fix_availability = FixAvailability.SOMETIMES
     torch = "2.4"
-    words = ("rsqrt", "sqrt", "pow", "**")
+    words = ("rsqrt", "sqrt", "pow", "**", "std")
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if site.operator not in ("*", "/"):
@@ -74,6 +74,22 @@ def _norm(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confi
             if squared is None or not same(model, squared, value):
                 continue
             return ("rms_norm", value, Confidence.LIKELY) if found is None else ("layer_norm", found, Confidence.LIKELY)
+    return _by_deviation(model, made)
+
+
+def _by_deviation(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confidence] | None:
+    """`(x - mean) / (std + eps)`, be it scaled: a layer norm, save for the sample's correction."""
+    if made.name != "div":
+        return None
+    above, below = made.operands[:2]
+    scaled = operation(model, above)
+    factors = scaled.operands[:2] if scaled is not None and scaled.name == "mul" else (above,)
+    spread = reach(model, below, lambda step: step.name == "std", lambda step: _passes(model, step))
+    for step in spread.operations if spread is not None else ():
+        for factor in factors if step.operands and _over_last(model, step) else ():
+            x = _centred(model, factor)
+            if x is not None and same(model, x, step.operands[0]):
+                return "layer_norm", x, Confidence.LIKELY
     return None
 
 

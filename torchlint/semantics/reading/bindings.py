@@ -275,6 +275,8 @@ class BindingReader(CallReader):
         else:
             before = self.eval(target)
         result = self.arithmetic(node, operator, before, added)
+        if before.is_tensor and before.qual is not None:
+            result = result.but(qual=before.qual)  # written in place: a parameter stays one
         if before.kind is Kind.CONTAINER:
             if added.kind is Kind.CONTAINER and added.elem is not None:
                 grow(before, added.elem, None)
