@@ -593,7 +593,7 @@ def test_the_first_argument_of_a_modules_hook_is_the_module() -> None:
     """)
     assert module.kind is Kind.MODULE
     assert output.kind is Kind.BATCH
-    assert grad.kind is Kind.BATCH
+    assert grad.kind is Kind.TENSOR
 
 
 def test_a_factory_of_decorators_may_turn_autograd_off() -> None:

@@ -260,7 +260,8 @@ NO_GRAD_METHODS: Final[dict[str, frozenset[str]]] = {
     "Dataset": frozenset("__getitem__ __iter__".split()),
 }
 
-# Methods that register a hook, and what the hook is given: outputs with their graph, or gradients.
+# Methods that register a hook, and what the hook is given: a module with its outputs and their graph, a module with
+# gradients, or one tensor without a graph, a gradient or a parameter.
 HOOK_REGISTRARS: Final[dict[str, str]] = {
     "register_forward_hook": "forward",
     "register_forward_pre_hook": "forward",
@@ -268,8 +269,8 @@ HOOK_REGISTRARS: Final[dict[str, str]] = {
     "register_full_backward_hook": "backward",
     "register_full_backward_pre_hook": "backward",
     "register_backward_hook": "backward",
-    "register_hook": "backward",
-    "register_post_accumulate_grad_hook": "backward",
+    "register_hook": "tensor",
+    "register_post_accumulate_grad_hook": "tensor",
 }
 
 SETUP_METHODS: Final = frozenset(
@@ -323,6 +324,12 @@ NAMESPACES: Final = frozenset(
     torch.library torch.overrides numpy numpy.random numpy.linalg os os.path""".split()
 )
 
+_DISTRIBUTION_MODULES: Final = """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet
+distribution exponential fishersnedecor gamma geometric gumbel half_cauchy half_normal independent inverse_gamma
+kumaraswamy laplace lkj_cholesky log_normal logistic_normal lowrank_multivariate_normal mixture_same_family multinomial
+multivariate_normal negative_binomial normal one_hot_categorical pareto poisson relaxed_bernoulli relaxed_categorical
+studentT transformed_distribution uniform von_mises weibull wishart""".split()
+
 _CANONICAL: Final[tuple[tuple[str, str], ...]] = (
     ("torch.nn.modules.", "torch.nn."),
     ("torch.functional.", "torch."),
@@ -336,6 +343,8 @@ _CANONICAL: Final[tuple[tuple[str, str], ...]] = (
     ("torch.cuda.streams.", "torch.cuda."),
     ("torch.distributed.distributed_c10d.", "torch.distributed."),
     ("torch._tensor.", "torch."),
+    ("torch.distributions.kl.", "torch.distributions."),
+    *((f"torch.distributions.{module}.", "torch.distributions.") for module in _DISTRIBUTION_MODULES),
 )
 _DEFINED_DEEPER: Final = frozenset(
     """activation adaptive batchnorm container conv distance dropout embedding flatten fold instancenorm linear loss

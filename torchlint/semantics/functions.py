@@ -97,7 +97,7 @@ class FunctionInfo:
     method: str = ""  # "", "instance", "class", "static", "property"
     is_abstract: bool = False  # its body only says that a subclass does the work
     is_context_manager: bool = False  # decorated with contextlib.contextmanager
-    hook: str = ""  # with the role HOOK: "forward" where it is given outputs with their graph, else "backward"
+    hook: str = ""  # with the role HOOK, what it is given: see `knowledge.names.HOOK_REGISTRARS`
     body: Context | None = None
     # What its parameters hold where its body is read, by index: the device and graph bits its own values may come from.
     entry: dict[int, tuple[int, int]] = field(default_factory=dict)

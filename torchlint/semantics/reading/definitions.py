@@ -214,10 +214,14 @@ class DefinitionReader(BindingReader):
                 )
         if info.role is Role.HOOK and (value is None or value.kind is Kind.UNKNOWN):
             own = len(info.parameters) - (info.method == "instance")
-            if own > 1 and parameter.index == len(info.parameters) - own:  # a module's hook is given the module first
+            is_first = parameter.index == len(info.parameters) - own
+            if info.hook != "tensor" and own > 1 and is_first:  # a module's hook is given the module first
                 return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, deps=bit)
-            graph = ATTACHED if info.hook == "forward" else DETACHED
-            value = Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=graph)
+            if info.hook != "tensor" or is_first:
+                kind = Kind.TENSOR if info.hook == "tensor" else Kind.BATCH
+                graph = ATTACHED if info.hook == "forward" else DETACHED
+                value = Value(kind, Confidence.LIKELY, device=ANYWHERE, graph=graph)
+            value = value or UNKNOWN
         elif value is None or value.kind is Kind.UNKNOWN:
             value = self.refine(value or UNKNOWN, info.duck.get(parameter.name))
             if value.kind is Kind.UNKNOWN and info.role in (Role.FORWARD, Role.AUTOGRAD):

@@ -23,6 +23,9 @@ MAKES_GRAPHS = "()"  # evidence: it is called, and backward runs on what it give
 MOVED = "()device"  # evidence: it is moved to a device, so that it was not there before
 
 
+# What backward runs on is a tensor, but not where it is used as a dictionary: then it holds the terms of the loss.
+_OF_MAPPINGS = frozenset("items keys values".split())
+
 _MODULE_EVIDENCE = frozenset([MAKES_GRAPHS]) | frozenset(
     "parameters named_parameters modules named_modules children train eval register_forward_hook".split()
 )
@@ -153,6 +156,8 @@ class EvidenceReader(Reader):
         info: FunctionInfo | None = self.frame.info
         while info is not None:
             if info.terms and info.has_graph(name):
+                if self.frame.info.duck.get(name, set()) & _OF_MAPPINGS:
+                    return value.but(graph=ATTACHED) if value.graph == MAYBE else value
                 return self.as_root(value)
             info = info.parent
         return value

@@ -60,6 +60,8 @@ class ExpressionReader(ElementReader):
         for part in node.parts:
             if isinstance(part, (cst.FormattedStringExpression, cst.TemplatedStringExpression)):
                 value = self.eval(part.expression)
+                if value.kind is Kind.BATCH and part.format_spec:
+                    value = value.but(kind=Kind.TENSOR, rank=0)  # of what holds tensors, none takes a format
                 if isinstance(node, cst.FormattedString):
                     self.formatted(node, part.expression, value, "f-string")
                 for inner in part.format_spec or ():

@@ -189,7 +189,9 @@ class ModuleReader(TensorReader):
     def unique_method(self, site: sites.Call) -> FunctionInfo | None:
         """The one method of that name in the file, or else in all that is read, for a receiver of unknown kind."""
         receiver, method = site.receiver, site.method
-        if receiver is None or method is None or receiver.kind is not Kind.UNKNOWN or receiver.qual:
+        if receiver is None or method is None or receiver.qual or receiver.cls is not None:
+            return None
+        if receiver.kind not in (Kind.UNKNOWN, Kind.MODULE):
             return None
         everywhere = {info.cls for info in self.model.methods.get(method, ()) if info.cls is not None}
         here = {cls for cls in everywhere if cls.node in self.model.classes}
@@ -303,6 +305,9 @@ class ModuleReader(TensorReader):
             self.effect(EffectKind.BACKWARD, node, site.arguments[0].value)
             self.note_root(site.arguments[0].node)
             return NONE
+        unique = self.unique_method(site)
+        if unique is not None and unique.cls is not None:
+            return self.call_own(unique, self.instance_of(unique.cls).but(device=receiver.device), site)
         if method == "generate" or any(a.value.is_tensor for a in site.arguments):
             self.effect(EffectKind.FORWARD, node, receiver)
             self.effect(EffectKind.LAUNCH, node, receiver)

@@ -32,6 +32,14 @@ _SAME_RANK = frozenset(
 )
 
 
+# What structures of tensors do not have: it is called on a tensor, or on an array.
+_ARRAY_METHODS = frozenset("squeeze reshape transpose swapaxes flatten ravel".split())
+
+
+def _is_of_arrays(method: str) -> bool:
+    return method in known.TENSOR_ONLY_METHODS or method in known.REDUCTIONS or method in _ARRAY_METHODS
+
+
 _MAPPING_METHODS = frozenset("items values keys get pop update setdefault".split())
 
 
@@ -107,7 +115,7 @@ class TensorReader(ContainerReader):
             result.device = receiver.device
         if method in known.GRAPH_FREE:
             result.graph = DETACHED
-        if receiver.kind is Kind.BATCH and method not in known.TENSOR_ONLY_METHODS and method not in known.REDUCTIONS:
+        if receiver.kind is Kind.BATCH and not _is_of_arrays(method):
             result.kind = Kind.BATCH
         result.rank = self.result_rank(method, receiver, arguments, 0)
         if receiver.kind is not Kind.BATCH or method in known.TENSOR_ONLY_METHODS:
