@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import functools
+import ast
+import re
 import unicodedata
 from collections.abc import Iterator
+from typing import Any
 
 import libcst as cst
 
@@ -15,6 +17,14 @@ from torchlint.semantics.values import DEVICE, HOST
 def identifier(text: str) -> str:
     """A name as Python compares it (PEP 3131: NFKC)."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def literal(node: cst.SimpleString) -> Any:
+    """The text or bytes that a literal stands for. Raises ValueError or SyntaxError where it stands for nothing."""
+    text = node.value
+    if text[0] in "'\"" and "\\" not in text and text[1:2] != text[0]:
+        return text[1:-1]  # nearly every literal, which need not be compiled
+    return ast.literal_eval(text)
 
 
 def holder(node: cst.BaseExpression | None) -> str | None:
@@ -58,34 +68,29 @@ def device_bits(text: str) -> int:
 
 
 _FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+_PUNCTUATION = re.compile(
+    "^_|whitespace|lines|paren|comma|header|footer|newline|semicolon|bracket|brace|^[lr]par$|^(?:dot|equal|colon)$|_colon$"
+)
+# What a field holds beside a node, or a sequence of nodes.
+_PLAIN = frozenset({str, bool, int, type(None), cst.MaybeSentinel})
 
 
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The nodes directly below a node, in the order of the text; those of whitespace and comments are left out."""
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes directly below a node, in the order of the text, without punctuation, whitespace and comments."""
     kind = type(node)
     fields = _FIELDS.get(kind)
     if fields is None:
-        fields = tuple(
-            name
-            for name in kind.__dataclass_fields__
-            if not any(
-                word in name for word in ("whitespace", "lines", "paren", "comma", "header", "footer", "newline")
-            )
-        )
+        fields = tuple(name for name in kind.__dataclass_fields__ if not _PUNCTUATION.search(name))
         _FIELDS[kind] = fields
+    found: list[cst.CSTNode] = []
     for name in fields:
         held = getattr(node, name)
-        if type(held) is tuple or type(held) is list:
-            for item in held:
-                if _is_node(item.__class__):
-                    yield item
-        elif _is_node(held.__class__):
-            yield held
-
-
-@functools.cache
-def _is_node(kind: type) -> bool:
-    return issubclass(kind, cst.CSTNode)
+        form = type(held)
+        if form is tuple or form is list:
+            found += held
+        elif form not in _PLAIN:
+            found.append(held)
+    return found
 
 
 def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
@@ -95,7 +100,7 @@ def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
         node = todo.pop()
         yield node
         if not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
-            todo.extend(reversed(list(children(node))))
+            todo += reversed(children(node))
 
 
 # Calls whose result is differentiable in all that goes in.

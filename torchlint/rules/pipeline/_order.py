@@ -29,7 +29,7 @@ class Order:
                 self._at[node] = len(self._at)
             elif node is function.node or not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
                 todo.append((node, True))
-                todo += [(child, False) for child in reversed(list(children(node)))]
+                todo += [(child, False) for child in reversed(children(node))]
         self._waits = sorted(
             [
                 self._at[effect.node]

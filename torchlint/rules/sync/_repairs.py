@@ -137,7 +137,7 @@ def _named(root: cst.CSTNode, name: str) -> Iterator[cst.Name]:
                 isinstance(around, cst.Arg) and around.keyword is node
             ):
                 yield node
-        stack += [(inner, node) for inner in reversed(list(children(node)))]
+        stack += [(inner, node) for inner in reversed(children(node))]
 
 
 @repair

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import Any
 
 import libcst as cst
 
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.names import device_bits
+from torchlint.semantics.names import device_bits, literal
 from torchlint.semantics.reading.elements import ElementReader, hashable
 from torchlint.semantics.values import (
     DEVICE,
@@ -43,7 +42,7 @@ class ExpressionReader(ElementReader):
 
     def _string(self, node: cst.SimpleString) -> Value:
         try:
-            text = ast.literal_eval(node.value)
+            text = literal(node)
         except (ValueError, SyntaxError):
             return STRING
         bits = device_bits(text) if isinstance(text, str) else 0

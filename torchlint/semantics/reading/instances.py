@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-
 import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics.functions import ClassInfo
-from torchlint.semantics.names import dotted
+from torchlint.semantics.names import dotted, literal
 from torchlint.semantics.reading.evidence import EvidenceReader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -159,7 +157,11 @@ class InstanceReader(EvidenceReader):
             qual.startswith("torch.nn.") and last[:1].isupper() and last not in known.NN_NOT_MODULES
         ):
             return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, qual=qual)
-        if qual in known.OPTIMIZER_BASES or (qual.startswith("torch.optim.") and "lr_scheduler" not in qual):
+        if qual == "torch.optim.swa_utils.AveragedModel":
+            return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, qual=qual)
+        if qual in known.OPTIMIZER_BASES or (
+            qual.startswith("torch.optim.") and "lr_scheduler" not in qual and last != "SWALR"
+        ):
             return Value(Kind.OPTIMIZER, Confidence.LIKELY, qual=qual)
         if qual in known.LOADERS or last == "DataLoader":
             return Value(Kind.LOADER, Confidence.LIKELY, device=HOST, qual=qual)
@@ -197,7 +199,7 @@ class InstanceReader(EvidenceReader):
             return UNKNOWN
         if isinstance(node, cst.SimpleString):
             try:
-                text = ast.literal_eval(node.value)
+                text = literal(node)
                 return (
                     self.annotated(cst.parse_expression(text)) if isinstance(text, str) and len(text) < 200 else UNKNOWN
                 )
