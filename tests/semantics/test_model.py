@@ -247,6 +247,32 @@ class TestContainers:
         a, b = shown("a, b = torch.ones(2), torch.ones(2, device='cuda')\nshow(a, b)\n")
         assert (a.device, b.device) == (HOST, DEVICE)
 
+    def test_an_iterator_gives_what_its_next_returns(self) -> None:
+        of_loop, of_next = shown(
+            """
+            class Cycle:
+                def __init__(self, rows):
+                    self.rows, self.at = rows, 0
+
+                def __iter__(self):
+                    return self
+
+                def __next__(self):
+                    self.at += 1
+                    return torch.zeros(3, device="cuda")
+
+            class Feed:
+                def __iter__(self):
+                    return Cycle([1, 2])
+
+            for row in Feed():
+                show(row)
+            show(next(Cycle([1, 2])))
+            """
+        )
+        assert (of_loop.kind, of_loop.device) == (Kind.TENSOR, DEVICE)
+        assert (of_next.kind, of_next.device) == (Kind.TENSOR, DEVICE)
+
     def test_a_dict_is_read_by_key(self) -> None:
         a, b = shown("d = {'a': torch.ones(2), 'b': torch.ones(2, device='cuda')}\nshow(d['a'], d['b'])\n")
         assert (a.device, b.device) == (HOST, DEVICE)
@@ -423,6 +449,24 @@ class TestHotness:
                     return x
             """
         ) == {"first call": False, "each call": True}
+
+    def test_a_value_looked_up_and_stored_where_it_was_missing_is_not_hot(self) -> None:
+        assert heat(
+            """
+            TABLES = {}
+
+            class Net(nn.Module):
+                def forward(self, x):
+                    table = TABLES.get(x.device)
+                    if table is None or table.shape[0] < x.shape[0]:
+                        mark("first call")
+                        table = x.new_tensor([1.0, 2.0])
+                        TABLES[x.device] = table
+                    elif table is None:
+                        mark("not stored")
+                    return x
+            """
+        ) == {"first call": False, "not stored": True}
 
     def test_an_evaluation_loop_is_hot_however_rarely_it_is_entered(self) -> None:
         assert heat(

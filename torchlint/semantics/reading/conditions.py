@@ -152,7 +152,7 @@ class ConditionReader(AttributeReader):
             operator = test.comparisons[0].operator
             right = test.comparisons[0].comparator
             if isinstance(operator, (cst.Is, cst.Equal)) and isinstance(right, cst.Name) and right.value == "None":
-                kept = None if flipped else test.left
+                kept = None if flipped else self._looked_up_in(test.left)
             elif isinstance(operator, cst.NotIn) and not flipped or isinstance(operator, cst.In) and flipped:
                 kept = right
             elif isinstance(operator, cst.NotEqual) and isinstance(right, (cst.Name, cst.Attribute)):
@@ -189,18 +189,18 @@ class ConditionReader(AttributeReader):
         if isinstance(comparison.operator, cst.In):
             kept = comparison.comparator
         elif isinstance(comparison.operator, cst.IsNot):
-            kept = test.left
-            origin = self.eval_quietly(kept).origin
-            if (
-                isinstance(origin, cst.Call)
-                and isinstance(origin.func, cst.Attribute)
-                and origin.func.attr.value == "get"
-            ):
-                kept = origin.func.value
+            kept = self._looked_up_in(test.left)
         name = dotted(kept) if kept is not None else None
         if name is None or ("." not in name and not self._is_outer(name)):
             return Gate.NONE
         return Gate.RARE if _assigns(function.body, name) else Gate.NONE
+
+    def _looked_up_in(self, kept: cst.BaseExpression) -> cst.BaseExpression:
+        """The mapping that a value was taken from by `get`; else the value itself."""
+        origin = self.eval_quietly(kept).origin
+        if isinstance(origin, cst.Call) and isinstance(origin.func, cst.Attribute) and origin.func.attr.value == "get":
+            return origin.func.value
+        return kept
 
     def _is_outer(self, name: str) -> bool:
         return name in self.frame.nonlocals or name not in self.frame.env

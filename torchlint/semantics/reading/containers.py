@@ -67,7 +67,7 @@ class ContainerReader(DecoratorReader):
                 and key.value.const in receiver.items
             ):
                 return receiver.items[key.value.const]
-            return elem or UNKNOWN
+            return (elem or UNKNOWN).but(origins=(site.node,))
         if method in ("copy", "to"):
             if method == "to":
                 return receiver

@@ -7,6 +7,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
+from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.names import identifier
 from torchlint.semantics.reading.operators import OperatorReader
 from torchlint.semantics.values import (
@@ -194,14 +195,23 @@ class ElementReader(OperatorReader):
         if kind is Kind.OBJECT and value.device == HOST:
             return value
         if kind is Kind.OBJECT and value.cls is not None:
-            method = value.cls.find_method("__iter__")
-            if method is not None and method.returns is not None:
-                return self.element(method.returns)
+            return self._given_by(value.cls)
         if kind is Kind.UNKNOWN:
             if value.elem is not None:
                 return value.elem
             return Value(Kind.UNKNOWN, device=value.device or ANYWHERE, graph=value.graph or MAYBE, deps=value.deps)
         return UNKNOWN
+
+    def _given_by(self, cls: ClassInfo) -> Value:
+        """What iterating an object of the program gives: what `__iter__` makes, or itself, as an iterator."""
+        step = cls.find_method("__next__")
+        if step is None:
+            method = cls.find_method("__iter__")
+            made = UNKNOWN if method is None or method.returns is None else method.returns
+            if made.kind is not Kind.OBJECT or made.cls is None:
+                return self.element(made)
+            step = made.cls.find_method("__next__")
+        return UNKNOWN if step is None or step.returns is None else step.returns
 
     def member(self, value: Value, index: int | None) -> Value:
         """What unpacking gives at a position."""
