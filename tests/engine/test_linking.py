@@ -138,3 +138,13 @@ def test_the_digest_follows_content_and_layout_and_not_where_the_project_lies(tm
     assert digest("third", **{**files, "net__b": "x = 2\n"}) != first
     moved = {name.replace("net__", "lib__net__"): source for name, source in files.items()}
     assert digest("fourth", **moved) != first
+
+
+def test_files_named_from_here_go_with_files_named_from_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = write(tmp_path, helpers=TORCH, train="import helpers\n")
+    monkeypatch.chdir(tmp_path)
+    assert together([Job(Path("helpers.py"), "helpers.py", first.settings), second]) == {
+        frozenset({"helpers", "train"})
+    }

@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "check": ("torchlint.cli.check", "check", "Lint files and folders; the command when none is named."),
     "verify": ("torchlint.verify.cli", "verify", "Measure on a GPU what the findings cost."),
     "rule": ("torchlint.cli.rule", "rule", "Explain a rule, or all of them."),
+    "explain": ("torchlint.cli.explain", "explain", "Say why a line is hot or not, and what each rule made of it."),
     "config": ("torchlint.cli.config", "config", "Explain the keys of the configuration."),
     "baseline": ("torchlint.cli.baseline", "baseline", "Accept what an old code base has, for now."),
     "init": ("torchlint.cli.init", "init", "Write a commented configuration to start from."),

@@ -39,6 +39,7 @@ __all__ = [
     "lint_source",
     "places",
     "read_together",
+    "reports_of",
     "unreadable",
 ]
 
@@ -194,7 +195,7 @@ def _lint(
     if rules:
         linked, errors = (linked, []) if linked is not None else _read(source, scanned)
         if linked is not None:
-            reports, errors = _run(linked, rules)
+            reports, errors = reports_of(linked, rules)
             if reports:
                 findings = list(findings_of(linked, reports, settings))
     suppressed = 0
@@ -211,6 +212,7 @@ def _lint(
 
 
 def is_shown(finding: Finding, settings: Settings) -> bool:
+    """Whether the settings want findings as sure and as costly as this one."""
     return finding.confidence >= settings.min_confidence and (
         finding.impact >= settings.min_impact or finding.bottleneck in ("suppression", "input")
     )
@@ -231,7 +233,7 @@ def _read(source: SourceFile, scanned: Scan) -> tuple[Linked | None, list[str]]:
     return Linked(tree, model, {id(model): tree}), []
 
 
-def _run(linked: Linked, rules: Sequence[type[Rule]]) -> tuple[list[_Report], list[str]]:
+def reports_of(linked: Linked, rules: Sequence[type[Rule]]) -> tuple[list[_Report], list[str]]:
     """What the rules report. One that fails is named among the errors, and the others go on without it."""
     from torchlint.rules.registry import RuleFailure, run
 

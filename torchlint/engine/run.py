@@ -22,7 +22,7 @@ from torchlint.source.discovery import Found, discover, is_excluded
 from torchlint.source.notebook import Notebook
 from torchlint.source.text import UnreadableError
 
-__all__ = ["Progress", "RunResult", "SettingsFor", "check", "files", "recheck"]
+__all__ = ["Progress", "RunResult", "SettingsFor", "check", "files", "jobs_below", "recheck"]
 
 # The work, in bytes to parse, from which workers repay their start, and the files to look at.
 _WORTH_WORKERS = 150_000
@@ -121,6 +121,11 @@ def check(
         if (outcome := done.get(index)) is not None:
             result.add(job, outcome)
     return result
+
+
+def jobs_below(paths: Iterable[Path], settings: SettingsFor) -> list[Job]:
+    """The files that `check` would lint, as jobs; what cannot be looked at is left out."""
+    return list(_jobs(paths, settings, RunResult()))
 
 
 def recheck(jobs: Sequence[Job], changed: Collection[int]) -> Iterator[tuple[int, FileResult]]:

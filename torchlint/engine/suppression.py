@@ -84,7 +84,11 @@ class Suppressions:
 
     def suppresses(self, finding: Finding) -> bool:
         """Whether a directive silences `finding`; remembers that it was of use."""
-        suppressed = False
+        return bool(self.silencing(finding))
+
+    def silencing(self, finding: Finding) -> list[Directive]:
+        """The directives that silence `finding`; remembers that they were of use."""
+        silencing: list[Directive] = []
         rows: frozenset[int] | None = None
         seen: set[tuple[int, int]] = set()
         for entry in self._entries:
@@ -94,11 +98,11 @@ class Suppressions:
                 rows = self._rows_for(finding) if rows is None else rows
                 if not rows & entry.rows:
                     continue
-            suppressed = True
+            silencing.append(entry.directive)
             if entry.directive.comment not in seen:  # said twice in one comment, the second is of no use
                 entry.used = True
                 seen.add(entry.directive.comment)
-        return suppressed
+        return silencing
 
     def unused(self) -> Iterator[Finding]:
         """TL001 for each selector that suppressed nothing though its rules ran."""

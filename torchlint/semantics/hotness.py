@@ -218,7 +218,7 @@ def _heat(context: Context) -> Hot | tuple[FunctionInfo, Iterates] | None:
             if what is not Iterates.GROUPS and (link.loop.count is None or link.loop.count > 4):
                 rate = _finer(rate, what)
         elif link.scope is Scope.BRANCH:
-            if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not _accumulates(link)):
+            if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not accumulates(link)):
                 return None
         elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE):
             return None
@@ -241,7 +241,7 @@ def _heat(context: Context) -> Hot | tuple[FunctionInfo, Iterates] | None:
     )
 
 
-def _accumulates(gate: Context) -> bool:
+def accumulates(gate: Context) -> bool:
     """Whether a gate is that of gradient accumulation: the optimizer's step is behind it, so its body is the step."""
     owner = gate.owner
     return owner is not None and any(

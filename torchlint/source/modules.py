@@ -118,7 +118,8 @@ class Modules:
 
 
 def _parts(path: Path) -> Place:
-    return tuple(part.replace(".", "_") for part in path.absolute().parts if part != path.anchor)
+    absolute = path.absolute()
+    return tuple(part.replace(".", "_") for part in absolute.parts if part != absolute.anchor)
 
 
 def _shared(a: Place, b: Place) -> int:
