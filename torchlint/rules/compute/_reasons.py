@@ -7,6 +7,7 @@ from typing import Final
 
 import libcst as cst
 
+from torchlint.rules._repairs import comments
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
 
@@ -29,6 +30,17 @@ def states_reason(model: Model, node: cst.CSTNode) -> bool:
     if isinstance(around, cst.Module) and around.body and around.body[0] is statement:
         comments += [line.comment for line in around.header if line.comment is not None]
     return any(_is_reason(comment.value) for comment in comments)
+
+
+def speaks_of(model: Model, context: Context, pattern: re.Pattern[str]) -> bool:
+    """Whether a docstring or a comment of the function around, or its class's docstring, has what the pattern finds."""
+    owner = context.owner
+    if owner is None or not isinstance(owner.node, cst.FunctionDef):
+        return False
+    said = [owner.node.get_docstring(), *comments(owner.node)]
+    if owner.cls is not None:
+        said.append(owner.cls.node.get_docstring())
+    return any(pattern.search(text) is not None for text in said if text and _PRAGMA.match(text) is None)
 
 
 def _is_reason(comment: str) -> bool:

@@ -9,6 +9,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, Role
+from torchlint.semantics.reading import arrays
 from torchlint.semantics.reading.builtins import BUILTIN_CALLS, zipped
 from torchlint.semantics.reading.methods import MethodReader
 from torchlint.semantics.reading.modules import all_sure
@@ -55,7 +56,7 @@ class ExternalReader(MethodReader):
             self.effect(EffectKind.CLOCK, site.node)
             return Value(Kind.CLOCK, origins=(site.node,), qual=qual)
         if top == "numpy":
-            return Value(Kind.NDARRAY, device=HOST, origins=(site.node,), qual=None)
+            return arrays.array(site, arrays.function_dtype(qual, site))
         if qual in known.LOADER_WRAPPERS:
             return self.wrapped_iterable(site)
         if top == "math":
@@ -252,6 +253,8 @@ class ExternalReader(MethodReader):
                 shape = ()
             elif data.kind is Kind.CONTAINER and data.items and all(v.kind is Kind.NUMBER for v in data.items.values()):
                 shape = (len(data.items),)
+            if dtype is None and data.kind is Kind.NDARRAY and site.argument(1, "dtype") is None:
+                dtype = data.dtype
             if dtype is None and data.kind is Kind.NUMBER:
                 dtype = {"int": "int64", "float": "float32", "bool": "bool"}.get(data.dtype or "")
             if name == "as_tensor" and data.kind is Kind.TENSOR:

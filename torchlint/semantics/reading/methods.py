@@ -11,6 +11,7 @@ from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.names import dotted, factors, holder
+from torchlint.semantics.reading import arrays
 from torchlint.semantics.reading.elements import PARAMETER
 from torchlint.semantics.reading.modules import ModuleReader
 from torchlint.semantics.values import (
@@ -61,7 +62,7 @@ class MethodReader(ModuleReader):
                 return NUMBER
             if method == "tolist":
                 return Value(Kind.CONTAINER, qual="list", elem=NUMBER)
-            return Value(Kind.NDARRAY, device=HOST, origins=(site.node,), dtype=receiver.dtype)
+            return arrays.array(site, arrays.method_dtype(method, receiver, site))
         if kind is Kind.SHAPE:
             return (
                 NUMBER.but(qual="tensor size")
@@ -277,6 +278,8 @@ class MethodReader(ModuleReader):
             return number if method == "item" else Value(Kind.CONTAINER, qual="list", elem=number, origins=(node,))
         if method == "numpy":
             return Value(Kind.NDARRAY, Confidence.LIKELY, device=HOST, origins=(node,))
+        if method == "astype" and self.model.uses_numpy:
+            return arrays.array(site, arrays.method_dtype(method, receiver, site)).but(conf=Confidence.LIKELY)
         if method == "numel":
             return NUMBER
         if method == "size":

@@ -7,6 +7,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.reading.arrays import operator_dtype
 from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -105,7 +106,7 @@ class OperatorReader(ConditionReader):
                     rank = side.rank
             return self.launch(self.tensor(node, (left, right), dtype=dtype, rank=rank), node)
         if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
-            return Value(Kind.NDARRAY, device=HOST, origins=(node,))
+            return Value(Kind.NDARRAY, device=HOST, dtype=operator_dtype(operator, left, right), origins=(node,))
         if left.kind is Kind.CLOCK or right.kind is Kind.CLOCK:
             if operator == "-" and left.kind is Kind.CLOCK and right.kind is Kind.CLOCK:
                 return NUMBER.but(qual="interval", origins=(node,))
@@ -239,7 +240,7 @@ class OperatorReader(ConditionReader):
                 return self.tensor(node, (left, right), Confidence.POSSIBLE, dtype="bool", graph=DETACHED)
             return Value(Kind.UNKNOWN, device=left.device or ANYWHERE, graph=DETACHED, gates=gates, origins=(node,))
         if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
-            return Value(Kind.NDARRAY, device=HOST, origins=(node,))
+            return Value(Kind.NDARRAY, device=HOST, dtype="bool", origins=(node,))
         return NUMBER if gates is None else NUMBER.but(gates=gates)
 
     def _ternary(self, node: cst.IfExp) -> Value:
