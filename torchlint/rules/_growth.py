@@ -8,9 +8,14 @@ from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
+from torchlint.semantics.values import Kind
 
 _GROWS = frozenset("append extend insert appendleft add setitem update".split())
 _JOINS = frozenset("cat concat concatenate hstack vstack".split())
+_WRAPPERS = frozenset("reversed tqdm list".split())
+_FOLLOWED = 3  # assignments that a number is followed through
+# What is made of a number that changes and takes a few values only.
+_FEW_VALUES = (cst.Comparison, cst.Modulo, cst.BooleanOperation, cst.Not)
 
 
 def names_in(node: cst.CSTNode) -> set[str]:
@@ -26,8 +31,9 @@ def counters(context: Context, model: Model) -> set[str]:
     """The names that hold another number on each round of the loops around: their targets, and what they count."""
     found: set[str] = set()
     for loop in context.enclosing_loops():
-        if isinstance(loop.node, cst.For) and isinstance(loop.node.iter, cst.Call):
-            called = (dotted(loop.node.iter.func) or "").rsplit(".", 1)[-1]
+        iterated = _unwrapped(loop.node.iter) if isinstance(loop.node, cst.For) else None
+        if isinstance(loop.node, cst.For) and isinstance(iterated, cst.Call):
+            called = _last_name(iterated)
             if called in ("range", "trange"):
                 found |= names_in(loop.node.target)
             elif called == "enumerate" and isinstance(loop.node.target, cst.Tuple):
@@ -35,16 +41,67 @@ def counters(context: Context, model: Model) -> set[str]:
         for site in model.sites.accumulations:
             if (
                 site.context.inside(loop)
-                and isinstance(site.target_node, cst.Name)
+                and isinstance(site.target_node, (cst.Name, cst.Attribute))
                 and not reset_inside(site.target, loop, model)
             ):
                 found.add(site.target)
-    return found
+    return found | _counted_attributes(context, model)
+
+
+def _counted_attributes(context: Context, model: Model) -> set[str]:
+    """The attributes of the object around that a method of its class adds to on every step."""
+    cls = context.owner.cls if context.owner is not None else None
+    return {
+        site.target
+        for site in model.sites.accumulations
+        if cls is not None
+        and isinstance(site.target_node, cst.Attribute)
+        and site.before.kind is Kind.NUMBER
+        and site.context.owner is not None
+        and site.context.owner.cls is cls
+        and model.hot(site.context) is not None
+    }
+
+
+def _unwrapped(node: cst.BaseExpression) -> cst.BaseExpression:
+    """What a loop counts over, behind a progress bar or in reverse."""
+    while isinstance(node, cst.Call) and node.args and _last_name(node) in _WRAPPERS:
+        node = node.args[0].value
+    return node
+
+
+def _last_name(call: cst.Call) -> str:
+    return (dotted(call.func) or "").rsplit(".", 1)[-1]
 
 
 def varies(node: cst.BaseExpression, context: Context, model: Model) -> bool:
-    """Whether an expression is made of a counter of a loop around."""
-    return bool(names_in(node) & counters(context, model))
+    """Whether an expression is made of a counter of a loop around, also through names that the loop gives values."""
+    loops = context.enclosing_loops()
+    counted = counters(context, model)
+    pieces, seen = [node], set[str]()
+    for _ in range(_FOLLOWED):
+        names = {name for piece in pieces for name in _numbers_in(piece)} - seen
+        if names & counted:
+            return True
+        seen |= names
+        pieces = [
+            assign.value_node
+            for assign in model.sites.assigns
+            if assign.name in names
+            and assign.value_node is not None
+            and assign.value.kind in (Kind.NUMBER, Kind.UNKNOWN)
+            and loops
+            and assign.context.inside(loops[-1])
+        ]
+    return False
+
+
+def _numbers_in(node: cst.BaseExpression) -> set[str]:
+    """The names that a number is made of; none where it takes a few values only."""
+    parts = list(within([node]))
+    if any(isinstance(part, _FEW_VALUES) for part in parts):
+        return set()
+    return {name for part in parts if isinstance(part, (cst.Name, cst.Attribute)) and (name := dotted(part))}
 
 
 def grows(node: cst.BaseExpression, loop: Context, model: Model) -> bool:

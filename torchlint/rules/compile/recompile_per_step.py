@@ -13,13 +13,14 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
 from torchlint.rules.compile._regions import because, region
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
 from torchlint.semantics.values import Gate, Kind
 
 _COMPILERS = ("torch.compile", "torch.nn.Module.compile")
+_PAD_SEQUENCE = "torch.nn.utils.rnn.pad_sequence"
 _CUDA_GRAPHS = ("reduce-overhead", "max-autotune")
 _GROWS = frozenset("append extend insert appendleft add".split())
 
@@ -50,18 +51,20 @@ class RecompilePerStep(Rule):
     def on_accumulate(self, site: sites.Accumulate, model: Model) -> Iterator[Report]:
         if site.before.kind is not Kind.NUMBER and site.added.kind is not Kind.NUMBER or hotness.in_test(site.context):
             return
-        if _is_gated(site.context) or isinstance(site.added.const, float):
+        if _is_gated(site.context):
             return
         holder, _, attribute = site.target.rpartition(".")
         reader: FunctionInfo | None = None
+        whole = not isinstance(site.added.const, float)
         if not holder:
             reader = self._reader_of_global(site.target, site.context, model)
         elif isinstance(site.target_node, cst.Attribute):
             cls = model.value(site.target_node.value).cls
-            if cls is not None and _counts(cls, attribute):
+            if cls is not None:
+                whole = whole and _counts(cls, attribute)
                 reader = self._reader_of_attribute(cls, attribute, site.context, model)
         if reader is not None:
-            yield self._state(site.node, f"`{site.target}`", reader, site.context, model)
+            yield self._state(site.node, f"`{site.target}`", reader, site.context, model, whole=whole)
 
     def on_store(self, site: sites.Store, model: Model) -> Iterator[Report]:
         if site.how == "attribute":
@@ -69,7 +72,7 @@ class RecompilePerStep(Rule):
             return
         owner = site.context.owner
         name = site.owner_name or ""
-        if site.how not in _GROWS or not name.startswith("self.") or owner is None or not _is_module(owner.cls):
+        if site.how not in _GROWS or not name.startswith("self.") or owner is None:
             return
         function = region(site.context, model)
         if function is None or _is_gated(site.context) or _emptied(name, owner, model):
@@ -79,14 +82,19 @@ class RecompilePerStep(Rule):
     def _on_attribute(self, site: sites.Store, model: Model) -> Iterator[Report]:
         """`model.step = step`: a loop's counter put where the compiled code reads it."""
         cls = site.owner.cls if site.owner is not None else None
-        if cls is None or site.key is None or site.value.kind is not Kind.NUMBER or model.hot(site.context) is None:
+        if cls is None or site.key is None or model.hot(site.context) is None:
+            return
+        number = site.value.kind is Kind.NUMBER
+        if not number and site.value.kind is not Kind.UNKNOWN:
             return
         if not varies(site.stored, site.context, model) or isinstance(site.node, cst.AugAssign):
             return
         if region(site.context, model) is None and not _is_gated(site.context):
             reader = self._reader_of_attribute(cls, site.key, site.context, model)
             if reader is not None:
-                yield self._state(site.node, f"`{site.owner_name}.{site.key}`", reader, site.context, model)
+                whole = number and _is_whole(site.stored)
+                what = f"`{site.owner_name}.{site.key}`"
+                yield self._state(site.node, what, reader, site.context, model, whole=whole)
 
     def _reader_of_attribute(
         self, cls: ClassInfo, attribute: str, context: Context, model: Model
@@ -114,13 +122,23 @@ class RecompilePerStep(Rule):
             return None
         return readers[0] if owner is None or _declares_global(owner, name) else None
 
-    def _state(self, node: cst.CSTNode, what: str, function: FunctionInfo, context: Context, model: Model) -> Report:
+    def _state(
+        self,
+        node: cst.CSTNode,
+        what: str,
+        function: FunctionInfo,
+        context: Context,
+        model: Model,
+        *,
+        whole: bool = True,
+    ) -> Report:
+        """`whole`: it is an integer, or a length; a float becomes a symbol at its second value."""
         return Report(
             node,
             f"{what} changes on every step and `{function.qualname}`, which is compiled, is guarded on it: every call "
             "compiles again, until the limit is reached and it runs uncompiled",
             "Keep it in a tensor (a buffer), or pass it as an argument",
-            Confidence.LIKELY,
+            Confidence.LIKELY if whole else Confidence.POSSIBLE,
             (*because(function), *because_hot(model.hot(context))),
         )
 
@@ -134,7 +152,7 @@ class RecompilePerStep(Rule):
         marked = any((call.callee or "").endswith(".mark_dynamic") for call in model.sites.calls)
         for site in model.sites.calls:
             loop = next(iter(site.context.enclosing_loops()), None)
-            if loop is None or not site.arguments or site in makers:
+            if not site.arguments or site in makers:
                 continue
             made = _compiled_by(site, makers, model)
             if made is not None and marked:
@@ -142,9 +160,9 @@ class RecompilePerStep(Rule):
             if made is not None and not hotness.in_test(site.context) and model.compiled(site.context) is None:
                 yield from self._called(site, made, loop, model)
 
-    def _called(self, site: sites.Call, made: _Compiled, loop: Context, model: Model) -> Iterator[Report]:
+    def _called(self, site: sites.Call, made: _Compiled, loop: Context | None, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None:
+        if hot is None and (loop is None or site.context.rare or hotness.iterates(loop) is Iterates.EPOCHS):
             return
         for argument in site.arguments:
             what = self._changes(argument, site, made, loop, model)
@@ -165,22 +183,40 @@ class RecompilePerStep(Rule):
                 return
 
     def _changes(
-        self, argument: sites.Argument, site: sites.Call, made: _Compiled, loop: Context, model: Model
+        self, argument: sites.Argument, site: sites.Call, made: _Compiled, loop: Context | None, model: Model
     ) -> str | None:
         """In what way an argument is another thing on each round for the compiler; None where it is not."""
         value = argument.value
         if value.kind is Kind.CONTAINER and not argument.star:
-            return "is longer on every round" if grows(argument.node, loop, model) else None
+            return "is longer on every round" if loop is not None and grows(argument.node, loop, model) else None
         if isinstance(argument.node, cst.FormattedString):
             return "is another text on every round" if varies(argument.node, site.context, model) else None
-        if value.kind is Kind.NUMBER:
+        if value.kind is Kind.NUMBER or (value.kind is Kind.UNKNOWN and _is_arithmetic(argument.node)):
             counter = varies(argument.node, site.context, model) and not isinstance(value.const, float)
             if counter and (made.static or _unrolls(argument, site)):
                 return "is another number on every round"
             return None
         if made.static or made.captured:
-            return "has another size on every round" if grows(argument.node, loop, model) else None
+            if loop is not None and grows(argument.node, loop, model):
+                return "has another size on every round"
+            if any(_pads_to_the_longest(loader, model) for loader in value.loaders):
+                return "is as long as the longest row of its batch"
         return None
+
+
+def _is_arithmetic(node: cst.BaseExpression) -> bool:
+    """Whether an expression is written as a number: of names, literals and operators alone."""
+    return not any(isinstance(part, (cst.Call, cst.Subscript, cst.Attribute)) for part in within([node]))
+
+
+def _pads_to_the_longest(loader: cst.CSTNode, model: Model) -> bool:
+    """Whether the function that a loader makes batches with pads each to its own longest row."""
+    site = model.call(loader)
+    given = site.argument(None, "collate_fn") if site is not None else None
+    collate = given.value.fn if given is not None else None
+    return collate is not None and any(
+        call.callee == _PAD_SEQUENCE and call.context.owner is collate for call in model.sites.calls
+    )
 
 
 def _is_gated(context: Context) -> bool:
@@ -200,8 +236,13 @@ def _is_module(cls: ClassInfo | None) -> bool:
     return "forward" in cls.methods or any(base.startswith("torch.nn.") for base in cls.base_names)
 
 
+def _is_whole(node: cst.BaseExpression) -> bool:
+    """Whether nothing in an expression makes its number a float."""
+    return not any(isinstance(part, (cst.Divide, cst.Float, cst.Call)) for part in within([node]))
+
+
 def _counts(cls: ClassInfo, attribute: str) -> bool:
-    """Whether an attribute begins as an integer: floats become symbols at their second value."""
+    """Whether an attribute begins as an integer."""
     values = list(cls.stores.get(attribute, {}).values()) or list(filter(None, [cls.class_attributes.get(attribute)]))
     return any(type(value.const) is int for value in values)
 
