@@ -247,6 +247,22 @@ class TestContainers:
         a, b = shown("a, b = torch.ones(2), torch.ones(2, device='cuda')\nshow(a, b)\n")
         assert (a.device, b.device) == (HOST, DEVICE)
 
+    def test_sizes_beside_a_batch_and_pairs_are_numbers(self) -> None:
+        assert [
+            value.kind
+            for value in shown(
+                """
+                from torch.nn.modules.utils import _pair
+
+                def fit(net, loader):
+                    for sample in loader:
+                        height, width = sample.img_shape
+                        net(sample.img).mean().backward()
+                        show(height, sample.img, _pair(3)[1])
+                """
+            )
+        ] == [Kind.NUMBER, Kind.BATCH, Kind.NUMBER]
+
     def test_an_iterator_gives_what_its_next_returns(self) -> None:
         of_loop, of_next = shown(
             """

@@ -234,6 +234,8 @@ class AttributeReader(InstanceReader):
         if what == "other":
             return Value(Kind.OBJECT)
         if base.kind is Kind.BATCH:
+            if attr.endswith("_shape"):  # `sample.img_shape`: sizes that a data set notes beside the image
+                return Value(Kind.SHAPE, Confidence.LIKELY, bound=base)
             # A structured output or batch: `.loss`, `.logits`, `.obs`. A method if it is called.
             return base.but(origins=(node,), ident=None, bound=base)
         return Value(Kind.FUNCTION, bound=base, qual=f"torch.Tensor.{attr}", device=base.device, graph=base.graph)

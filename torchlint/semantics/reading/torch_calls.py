@@ -57,6 +57,12 @@ def _autocast(reader: MethodReader, site: sites.Call) -> Value:
     return Value(Kind.OBJECT, qual=site.callee, dtype=reader.dtype_argument(site), origins=(site.node,))
 
 
+def _repeated(reader: MethodReader, site: sites.Call) -> Value:
+    """What `torch.nn.modules.utils._pair` and its like make: a tuple, of what is no tuple yet."""
+    value = site.arguments[0].value if site.arguments else UNKNOWN
+    return value if value.kind is Kind.CONTAINER else Value(Kind.CONTAINER, qual="tuple", elem=value)
+
+
 def _causal_mask(reader: MethodReader, site: sites.Call) -> Value:
     place = site.argument(1, "device")
     device = (place.value.device or ANYWHERE) if place is not None else HOST
@@ -205,6 +211,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "torch.where": _where,
     "torch.autograd.grad": _autograd_grad,
     "torch.autograd.backward": _backward,
+    **dict.fromkeys((f"torch.nn.utils.{name}" for name in ("_single", "_pair", "_triple", "_quadruple")), _repeated),
     "torch.nn.utils.clip_grad_norm_": _clip,
     "torch.nn.utils.clip_grad_value_": lambda reader, site: NONE,
     **dict.fromkeys(
