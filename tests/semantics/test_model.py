@@ -254,8 +254,8 @@ class TestContainers:
                 """
                 from torch.nn.modules.utils import _pair
 
-                def fit(net, loader):
-                    for sample in loader:
+                def fit(net, data):
+                    for sample in torch.utils.data.DataLoader(data):
                         height, width = sample.img_shape
                         net(sample.img).mean().backward()
                         show(height, sample.img, _pair(3)[1])
