@@ -61,7 +61,8 @@ def _changing_size(model: Model) -> cst.CSTNode | None:
                 ):
                     return site.node
     for subscript in model.sites.subscripts:
-        if not subscript.base.is_tensor:
+        unknown = subscript.base.kind is Kind.UNKNOWN and len(subscript.node.slice) > 1
+        if not (subscript.base.is_tensor or unknown):
             continue
         for element in subscript.node.slice:
             part = element.slice

@@ -16,6 +16,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, within
+from torchlint.semantics.values import Value
 
 _SHORT: Final = 4  # rounds
 
@@ -100,21 +101,44 @@ def _doubles(site: sites.Call, grown: cst.BaseExpression, model: Model) -> bool:
 
 def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] | None:
     """The loop that makes the tensor grow: around the call, or around a call of its function."""
-    loops = site.context.enclosing_loops()
-    if loops:
-        # A comprehension keeps nothing from one round to the next.
-        return (loops[0], Confidence.LIKELY) if isinstance(loops[0].node, (cst.For, cst.While)) else None
-    owner = model.function_of(site.context)
+    around = _round(site.context)
+    if around is not None:
+        return around, Confidence.LIKELY
+    return _calling_loop(site, site.context, model, frozenset())
+
+
+def _round(context: Context) -> Context | None:
+    """The innermost loop that keeps something from one round to the next, as a comprehension does not."""
+    return next((loop for loop in context.enclosing_loops() if isinstance(loop.node, (cst.For, cst.While))), None)
+
+
+def _calling_loop(
+    site: sites.Call, context: Context, model: Model, seen: frozenset[int]
+) -> tuple[Context, Confidence] | None:
+    owner = model.function_of(context)
     for caller in owner.callers:
-        around = caller.context.enclosing_loops()
+        around = _round(caller.context)
         call = model.call(caller.node)
-        if not around or call is None:
+        if call is None or id(owner) in seen:
+            continue
+        if around is None:
+            further = _calling_loop(site, caller.context, model, seen | {id(owner)})
+            if further is not None:
+                return further
             continue
         if any(site.node in argument.value.origins for argument in call.arguments):
-            return around[0], Confidence.LIKELY
+            return around, Confidence.LIKELY
         if owner.method == "instance":  # an attribute that grows call by call
-            return around[0], Confidence.POSSIBLE
+            return around, Confidence.POSSIBLE if _made_inside(call.receiver, around) else Confidence.LIKELY
     return None
+
+
+def _made_inside(owner: Value | None, loop: Context) -> bool:
+    """Whether the object may be made anew on every round, or nothing is known of where it comes from."""
+    if owner is None or loop.node is None or not owner.origins:
+        return True
+    body = set(within([loop.node]))
+    return any(origin in body for origin in owner.origins)
 
 
 def _decodes(loop: Context, trains: bool) -> bool:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules._patterns import operation
+from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
@@ -17,7 +18,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
-from torchlint.semantics.values import DETACHED, Kind, Value
+from torchlint.semantics.values import DETACHED, DEVICE, Kind, Value
 
 _COSTLY: Final = frozenset(
     """matmul einsum linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cdist baddbmm addmm
@@ -38,6 +39,7 @@ _RANDOM: Final = frozenset(
     new_empty""".split()
 )
 _TRAINS: Final = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
+_MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
 _SHORT: Final = 1
 
 
@@ -53,7 +55,9 @@ class LoopInvariantOp(Rule):
         facts = site.context.loop
         assert facts is not None
         hot = model.hot(site.context)
-        if hot is None or hotness.in_test(site.context) or (facts.count is not None and facts.count <= _SHORT):
+        if hotness.in_test(site.context) or (facts.count is not None and facts.count <= _SHORT):
+            return
+        if hot is None and not may_be_hot(site.outer):
             return
         body = body_of(site)
         trains = _trains(model, body)
@@ -69,6 +73,8 @@ class LoopInvariantOp(Rule):
         for node, confidence in sorted(costly, key=lambda found: -found[1]):
             if node in reported or not _is_invariant(model, node, written) or _is_chosen(model, node, body, written):
                 continue
+            if hot is None and model.value(node).device != DEVICE:
+                confidence = Confidence.POSSIBLE
             if confidence is Confidence.POSSIBLE and not _meets(model, node, body, written):
                 continue
             reported.update(within([node]))
@@ -84,9 +90,12 @@ class LoopInvariantOp(Rule):
 
 def _costly(model: Model, node: cst.Call | cst.BinaryOperation, trains: bool) -> Confidence | None:
     """How sure it is that an expression costs enough to be moved, and is not changed by what is trained."""
-    if not model.value(node).is_tensor:
+    result = model.value(node)
+    if not (result.is_tensor or (result.kind is Kind.CONTAINER and result.elem is not None and result.elem.is_tensor)):
         return None
     made = operation(model, node)
+    if made is None and (site := model.call(node)) is not None and site.target is not None:
+        return _helper(model, site, trains)
     if made is None:
         return None if trains or not _runs_module(model, node) else Confidence.POSSIBLE
     operands = [value for value in map(model.value, made.operands) if value.kind is not Kind.NUMBER]
@@ -98,8 +107,45 @@ def _costly(model: Model, node: cst.Call | cst.BinaryOperation, trains: bool) ->
     if made.name in _COSTLY:
         untrained = not trains or all(value.graph == DETACHED for value in operands)
         return Confidence.LIKELY if untrained else Confidence.POSSIBLE
-    large = made.name in _LARGE and model.value(node).rank != 0 and any(value.is_tensor for value in operands)
+    large = (
+        made.name in _LARGE and model.value(node).rank != 0 and any(value.kind in _MAYBE_TENSORS for value in operands)
+    )
     return Confidence.POSSIBLE if large else None
+
+
+def _helper(model: Model, site: sites.Call, trains: bool) -> Confidence | None:
+    """A function of this file that does nothing but compute, with something costly in it."""
+    target = site.target
+    if (
+        target is None
+        or not isinstance(target.node, cst.FunctionDef)
+        or target.attributes
+        or target.is_generator
+        or (
+            trains
+            and not all(
+                _is_data(argument.value) for argument in site.arguments if argument.value.kind in _MAYBE_TENSORS
+            )
+        )
+    ):
+        return None
+    costly = False
+    for node in within(target.body_nodes):
+        if isinstance(node, cst.Call):
+            made, inner = operation(model, node), model.call(node)
+            if made is None and not _is_plain(inner):
+                return None
+            if made is not None and (made.in_place or made.name in _RANDOM or made.name[:1].isupper()):
+                return None
+        if isinstance(node, (cst.Call, cst.BinaryOperation)):
+            made = operation(model, node)
+            costly = costly or (made is not None and made.name in _COSTLY)
+    return Confidence.LIKELY if costly else None
+
+
+def _is_plain(site: sites.Call | None) -> bool:
+    callee = (site.callee or "") if site is not None else ""
+    return callee in _PLAIN_CALLS or callee.startswith("math.")
 
 
 def _runs_module(model: Model, node: cst.Call | cst.BinaryOperation) -> bool:
@@ -167,8 +213,7 @@ def _is_invariant(model: Model, node: cst.CSTNode, written: set[str]) -> bool:
             continue
         made, site = operation(model, inner), model.call(inner)
         if made is None and inner is not node:
-            callee = (site.callee or "") if site is not None else ""
-            if callee not in _PLAIN_CALLS and not callee.startswith("math."):
+            if not _is_plain(site):
                 return False
         elif made is not None and (
             made.name in _RANDOM or (made.name[:1].isupper() and made.name not in _COSTLY) or made.in_place

@@ -108,6 +108,8 @@ def _like_iterable(inner: Value, element: Value) -> Value:
 def zipped(reader: MethodReader, site: sites.Call) -> Value:
     inners = [argument.value for argument in site.arguments if argument.name is None]
     elements = [reader.element(value) for value in inners]
+    if len(inners) == 1 and site.arguments[0].star == "*" and elements[0].kind is Kind.CONTAINER:
+        return _transposed(elements[0])
     pair = Value(
         Kind.CONTAINER,
         qual="tuple",
@@ -121,6 +123,17 @@ def zipped(reader: MethodReader, site: sites.Call) -> Value:
         if inner.kind is Kind.TENSOR:
             return _like_iterable(inner, pair)
     return Value(Kind.CONTAINER, qual="iterator", elem=pair)
+
+
+def _transposed(row: Value) -> Value:
+    """`zip(*rows)`: a tuple of all first members, one of all second members, ..."""
+    columns = {
+        place: Value(Kind.CONTAINER, qual="tuple", elem=item)
+        for place, item in (row.items or {}).items()
+        if isinstance(place, int)
+    }
+    column = Value(Kind.CONTAINER, qual="tuple", elem=row.elem)
+    return Value(Kind.CONTAINER, qual="iterator", elem=column, items=columns or None)
 
 
 def _same_elements(reader: MethodReader, site: sites.Call) -> Value:

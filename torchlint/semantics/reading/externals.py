@@ -76,6 +76,10 @@ class ExternalReader(MethodReader):
             if first.kind is Kind.FUNCTION:
                 return first.but(items={a.name: a.value for a in site.arguments[1:] if a.name is not None})
             return first
+        if qual in ("random.sample", "random.choices", "random.choice") and site.arguments:
+            drawn = self.element(site.arguments[0].value)
+            many = Value(Kind.CONTAINER, qual="list", elem=drawn, origins=(site.node,))
+            return drawn if qual == "random.choice" else many
         if top == "copy":
             return site.arguments[0].value.but(ident=None) if site.arguments else UNKNOWN
         if qual in ("collections.defaultdict", "collections.OrderedDict", "collections.deque", "collections.Counter"):
