@@ -106,6 +106,43 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
+# What was not measured itself, and reads its numbers where a measured subject does.
+RELATIVES: Final[dict[str, str]] = {
+    relative: subject
+    for subject, relatives in {
+        "torch.add": "torch.subtract torch.rsub .subtract .index_add .index_add_",
+        "torch.addmm": "torch.addbmm torch.addmv torch.addr torch.baddbmm .addmm_ .addbmm_ .addmv_ .addr_ .baddbmm_",
+        "torch.addcdiv": "torch._foreach_addcdiv torch._foreach_addcdiv_",
+        "torch.addcmul": "torch._foreach_addcmul torch._foreach_addcmul_",
+        "torch._foreach_add_": "torch._foreach_add torch._foreach_sub torch._foreach_sub_",
+        "torch.clamp": ".clamp_",
+        "torch.linspace": "torch.logspace",
+        "torch.distributions.Laplace": "torch.distributions.Distribution",
+        ".view": ".resize_",
+    }.items()
+    for relative in relatives.split()
+}
+
+
+def kin(name: str) -> tuple[str, ...]:
+    """The measured subjects that tell of a function (`torch.f`) or method (`.f`): itself, its twin, and a relative."""
+    if name.startswith("."):
+        twin = f"torch{name}"
+    else:
+        namespace, _, last = name.rpartition(".")
+        twin = f".{last}" if namespace == "torch" else ""
+    found = (name, twin, RELATIVES.get(name, ""), RELATIVES.get(twin, ""))
+    return tuple(dict.fromkeys(subject for subject in found if subject and verdict(subject) is not None))
+
+
+def parameters(subject: str, name: str) -> tuple[str, ...]:
+    """The positional parameters of a subject, as they stand where it is called by the name of it or of its kin."""
+    known = PARAMETERS.get(subject, ())
+    if subject.startswith(".") and not name.startswith("."):
+        return ("input", *(parameter.lstrip("*") for parameter in known))
+    return known[1:] if name.startswith(".") and not subject.startswith(".") else known
+
+
 def verdict(subject: str) -> Verdict | None:
     """Whether the subject waits in every measured form, in none, or in some; None where it was not measured."""
     if subject in ALWAYS:
@@ -113,6 +150,11 @@ def verdict(subject: str) -> Verdict | None:
     if subject in NEVER:
         return "never"
     return "depends" if subject in DEPENDS else None
+
+
+def waiting() -> tuple[str, ...]:
+    """The subjects that wait in some measured form at least, in the order of their names."""
+    return tuple(sorted(ALWAYS | DEPENDS.keys()))
 
 
 def states(subject: str) -> dict[str, frozenset[str]]:

@@ -48,6 +48,16 @@ def run(net, feed, opt, path):
         "z = scaler.get_scale()",
         "torch.save(net.state_dict(), path)",
         "z = nn.functional.ctc_loss(y, y, y.argmax(-1), y.argmax(-1))",
+        "z = torch.cov(y), c.corrcoef()",
+        "z = torch.linalg.matrix_norm(c, 'nuc')",
+        "z = nn.utils.rnn.pack_padded_sequence(y, [3, 5], enforce_sorted=False)",
+        "z = nn.GaussianNLLLoss()(y, y, y)",
+        "z = torch.histc(y, 10)",
+        "z = torch.normal(y, y.exp())",
+        "z = D.categorical.Categorical(y)",
+        "z = D.Independent(z, 1).log_prob(y) if k else D.Independent(Normal(y, y), 1)",
+        "torch.optim.lr_scheduler.ReduceLROnPlateau(opt).step(y.mean())",
+        "torch.optim.SGD([y], lr=y.mean()).step()",
     ],
 )
 def test_calls_that_wait(line: str) -> None:
@@ -66,6 +76,13 @@ def test_calls_that_wait(line: str) -> None:
         "if k % 100 == 0: torch.save(net.state_dict(), path)",
         "z = torch.multinomial(y.softmax(-1), 1), y.topk(2), y.sort()",
         "scaler.update()",
+        "z = torch.linalg.matrix_norm(c)",
+        "z = nn.utils.rnn.pack_padded_sequence(y, [3, 5])",
+        "z = torch.histc(y, 10, 0.0, 1.0)",
+        "z = torch.normal(y, 0.1)",
+        "z = D.Normal(0.0, 1.0)",
+        "torch.optim.lr_scheduler.ReduceLROnPlateau(opt).step(0.5)",
+        "torch.optim.SGD([y], lr=y.mean(), fused=True).step()",
     ],
 )
 def test_calls_that_do_not_and_rare_ones(line: str) -> None:

@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._uses import used_as_tensor
 from torchlint.rules.sync._waits import as_operand, waits
@@ -57,12 +58,17 @@ class SyncDynamicShape(Rule):
             argument = site.argument(0, "input") or site.argument(None, "condition") or site.argument(None, "tensor")
             read = as_operand(argument.value) if argument is not None else None
         sure = True
-        if read is None or not _depends_on_data(name, site, first=1 if is_function else 0):
+        if read is None or site.opaque_arguments or (name == "where" and len(site.arguments) > 1):
             return
+        waiting = measured.waits_as_called(site, (site.callee or "") if is_function else f".{name}")
         if name == "repeat_interleave":
             repeats = _repeats(site, first=1 if is_function else 0)
-            sure = repeats is None or repeats.conf is not Confidence.POSSIBLE or bool(repeats.origins)
-            read = repeats or read
+            if repeats is None or waiting is False:
+                return
+            sure = repeats.is_tensor and (repeats.conf is not Confidence.POSSIBLE or bool(repeats.origins))
+            read = repeats
+        elif not waiting:
+            return
         wait = waits(model, read, site.context, by_method=True)
         if wait is None:
             return
@@ -102,26 +108,15 @@ class SyncDynamicShape(Rule):
         )
 
 
-def _depends_on_data(name: str, site: sites.Call, first: int) -> bool:
-    """Whether the call, as it is written, leaves the size of its result to the data. `first`: where options begin."""
-    if site.opaque_arguments:
-        return False
-    if name == "where":
-        return len(site.arguments) == 1
-    if name == "one_hot":
-        classes = site.argument(1, "num_classes")
-        return classes is None or classes.value.const == -1
-    if name == "repeat_interleave":
-        return _repeats(site, first) is not None and site.argument(first + 2, "output_size") is None
-    return True
-
-
 def _repeats(site: sites.Call, first: int) -> Value | None:
-    """The repeats of `repeat_interleave`, where they are a tensor."""
+    """The repeats of `repeat_interleave`, where they are a tensor, or may be one that the function was given."""
     argument = site.argument(first, "repeats")
     if argument is None and first == 1 and len(site.arguments) == 1:
         argument = site.arguments[0]  # torch.repeat_interleave(repeats)
-    return argument.value if argument is not None and argument.value.is_tensor else None
+    if argument is None:
+        return None
+    value = argument.value
+    return value if value.is_tensor or (value.kind is Kind.UNKNOWN and value.deps) else None
 
 
 def _is_mask(value: Value) -> bool:

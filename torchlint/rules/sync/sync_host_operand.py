@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from torchlint.findings import Confidence
+from torchlint.knowledge import waits as table
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
@@ -23,6 +25,28 @@ class SyncHostOperand(Rule):
     bottleneck = "sync"
     summary = "An index or a number on the host is copied to the device each time the line runs"
     fix_availability = FixAvailability.SOMETIMES
+    calls = ("torch.where", "torch.Tensor.where")
+
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        name = measured.name_of(site)
+        chosen = [argument for argument in site.arguments if argument.name in (None, "input", "other", "self")]
+        copied = next((argument for argument in reversed(chosen) if _is_host_scalar(argument.value)), None)
+        if copied is None or name is None or not measured.waits_as_called(site, name):
+            return
+        others = [a.value for a in chosen if a is not copied] + ([site.receiver] if site.receiver is not None else [])
+        wait = next(
+            filter(None, (waits(model, other, site.context, by_method=True) for other in others if other.is_tensor)),
+            None,
+        )
+        if wait is not None:
+            yield Report(
+                site.node,
+                f"{quote(copied.node)} is on the host and is copied to the device {wait.often}, and the host waits for "
+                "the copy",
+                "give the number itself: `torch.where(mask, x, 0.0)`",
+                wait.confidence,
+                wait.related,
+            )
 
     def on_subscript(self, site: sites.Subscript, model: Model) -> Iterator[Report]:
         if not site.base.is_tensor and not site.base.may_be_device:
@@ -32,7 +56,11 @@ class SyncHostOperand(Rule):
             return
         indices = [value for _, value in site.indices if value is not None]
         copied = next(
-            (node for node, value in site.indices if node is not None and value is not None and _is_host_index(value)),
+            (
+                node
+                for node, value in site.indices
+                if node is not None and value is not None and _is_copied(value, site)
+            ),
             None,
         )
         confidence = wait.confidence
@@ -59,13 +87,35 @@ class SyncHostOperand(Rule):
         )
 
 
-def _is_host_index(value: Value) -> bool:
-    """Whether an index must be copied: a list of numbers, an array, a tensor on the host."""
-    if value.kind is Kind.CONTAINER:
-        return value.qual == "list" and value.elem is not None and value.elem.kind is Kind.NUMBER
-    if value.kind is Kind.NDARRAY:
-        return value.rank != 0
-    return value.kind is Kind.TENSOR and value.on_host and value.rank != 0
+def _is_copied(index: Value, site: sites.Subscript) -> bool:
+    """Whether an index must be copied, and the host waits for it: a list of numbers, an array, a tensor on the host."""
+    state = _state(index)
+    if state is None:
+        return False
+    if site.mode != "read" and site.written is not None:
+        value = "number" if site.written.kind in (Kind.NUMBER, Kind.CLOCK) else "device"
+        waiting = table.waits("x[...] =", {"index": state, "value": value})
+        if waiting is not None:
+            return waiting
+    return bool(table.waits("x[...]", {"index": state}))
+
+
+def _state(index: Value) -> str | None:
+    """What an index on the host is, in the words of what was measured."""
+    if index.kind is Kind.CONTAINER:
+        numbers = index.qual == "list" and index.elem is not None and index.elem.kind is Kind.NUMBER
+        return "list" if numbers else None
+    if index.rank == 0:
+        return None
+    if index.kind is Kind.NDARRAY:
+        return "ndarray"
+    if index.kind is Kind.TENSOR and index.on_host:
+        return "host mask" if index.dtype == "bool" else "host integers"
+    return None
+
+
+def _is_host_scalar(value: Value) -> bool:
+    return value.kind is Kind.TENSOR and value.on_host and value.rank == 0
 
 
 def _is_device_index(value: Value) -> bool:

@@ -9,37 +9,20 @@ import libcst as cst
 
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
+from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
 
-# Calls whose positional arguments from an index on are sizes or positions; `None`: up to which one.
-_SIZED: Final[dict[str, tuple[int, int | None]]] = {
-    "range": (0, None),
-    **{f"torch.{name}": (0, None) for name in "arange empty eye ones rand randn randperm zeros".split()},
-    "torch.full": (0, 1),
-    "torch.linspace": (2, 3),
-    "torch.logspace": (2, 3),
-    "torch.narrow": (2, None),
-    "torch.select": (2, 3),
-    "torch.split": (1, 2),
-    "torch.chunk": (1, 2),
-    "torch.roll": (1, 2),
-    "torch.reshape": (1, 2),
-    **{f".{name}": (0, None) for name in "expand new_empty new_ones new_zeros repeat reshape tile view".split()},
-    ".new_full": (0, 1),
-    ".narrow": (1, None),
-    ".select": (1, 2),
-    ".split": (0, 1),
-    ".chunk": (0, 1),
-    ".roll": (0, 1),
-    ".unflatten": (1, 2),
-    ".resize_": (0, None),
-}
-_NAMES: Final = frozenset(
-    "size length steps start end step index shape sizes n m split_size split_size_or_sections chunks shifts".split()
+# Parameters that are a size, a number of things, or a position.
+_SIZES: Final = frozenset(
+    """bins chunks diagonal dims end index k length n num_classes pad repeats shape shifts size sizes split_size
+    split_size_or_sections start steps stop""".split()
 )
+# Here the ends are values, and TL108's.
+_RANGES: Final = ("linspace", "logspace")
+_VALUES: Final = frozenset(("start", "end"))
 
 
 class SyncIndexOrSize(Rule):
@@ -47,28 +30,15 @@ class SyncIndexOrSize(Rule):
     name = "sync-index-or-size"
     bottleneck = "sync"
     summary = "A device tensor is used as a Python number for a position or a size"
-    calls = tuple(_SIZED)
+    calls = tuple(name for name in measured.names(_SIZES) if not name.endswith("repeat_interleave"))
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        span = _SIZED.get(site.callee or "")
-        if span is None and site.receiver is not None and site.receiver.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
-            span = _SIZED.get(f".{site.method}")
-        if span is None:
-            return
-        first, end = span
-        position = 0
-        for argument in site.arguments:
-            if argument.star:
+        wanted = _SIZES - _VALUES if (site.callee or site.method or "").endswith(_RANGES) else _SIZES
+        for argument in measured.numbers(site, wanted):
+            size = _number_in(argument.value)
+            if size is not None:
+                yield from _report(site.node, argument.node, size, site, model)
                 return
-            wanted = argument.name in _NAMES
-            if argument.name is None:
-                wanted = first <= position and (end is None or position < end)
-                position += 1
-            if wanted:
-                size = _number_in(argument.value)
-                if size is not None:
-                    yield from _report(site.node, argument.node, size, site, model)
-                    return
 
     def on_subscript(self, site: sites.Subscript, model: Model) -> Iterator[Report]:
         for node, value in site.bounds:

@@ -374,8 +374,13 @@ class ExternalReader(MethodReader):
                 items=items,
                 origins=(node,),
             )
+        if qual == "torch.optim.swa_utils.AveragedModel":
+            inner = site.arguments[0].value if site.arguments else UNKNOWN
+            return Value(
+                Kind.MODULE, device=self.device_argument(site) or inner.device or ANYWHERE, qual=qual, origins=(node,)
+            )
         if qual.startswith("torch.optim."):
-            if "lr_scheduler" in qual:
+            if "lr_scheduler" in qual or qual.endswith("SWALR"):
                 return Value(Kind.OBJECT, qual=qual)
             return Value(Kind.OPTIMIZER, Confidence.SURE, qual=qual, origins=(node,))
         if qual in ("torch.utils.data.Subset", "torch.utils.data.dataset.Subset") and site.arguments:

@@ -101,9 +101,18 @@ class MethodReader(ModuleReader):
         if method == "step":
             self.effect(EffectKind.OPTIMIZER_STEP, site.node, site.receiver)
             self.effect(EffectKind.LAUNCH, site.node, site.receiver)
+            self._run_closure(site)
         elif method == "zero_grad":
             self.effect(EffectKind.ZERO_GRAD, site.node, site.receiver)
         return UNKNOWN if method == "state_dict" else NONE
+
+    def _run_closure(self, site: sites.Call) -> bool:
+        """Whether an optimizer's step is given a closure, which it runs to evaluate the loss once more."""
+        closure = site.argument(0, "closure")
+        if closure is None or closure.value.fn is None or closure.value.bound is not None:
+            return False
+        self.called(closure.value.fn, site.node)
+        return True
 
     def scaler_method(self, method: str, site: sites.Call) -> Value:
         if method == "scale":
@@ -261,7 +270,7 @@ class MethodReader(ModuleReader):
         if method == "zero_grad":
             self.effect(EffectKind.ZERO_GRAD, node, receiver)
             return NONE
-        if method == "step" and not site.arguments and self._looks_like_optimizer(site):
+        if method == "step" and ((not site.arguments and self._looks_like_optimizer(site)) or self._run_closure(site)):
             self.effect(EffectKind.OPTIMIZER_STEP, node, receiver)
             return UNKNOWN
         if method in ("synchronize", "query"):
