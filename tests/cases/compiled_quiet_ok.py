@@ -1,7 +1,12 @@
-"""Printing outside of what is compiled, or when it is not."""
+"""Printing outside of what is compiled, when it is not, or where the compiler is kept out."""
 
 import torch
 from torch import nn
+
+
+@torch.compiler.disable
+def note(x):
+    print("mean", x.shape)
 
 
 class Net(nn.Module):
@@ -13,6 +18,7 @@ class Net(nn.Module):
     def forward(self, x):
         if not torch.compiler.is_compiling():
             print("eager", x.shape)
+        note(x)
         return self.inner(x)
 
     def extra_repr(self):

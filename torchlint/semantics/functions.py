@@ -110,6 +110,7 @@ class FunctionInfo:
     no_grad: bool = False  # a decorator turns autograd off
     compiled: bool = False  # a decorator or a call of torch.compile covers it
     fullgraph: bool = False
+    uncompiled: bool = False  # a decorator keeps the compiler out of it and of what it calls
     stored: int = 0  # parameters, as bits, put where they outlive the call
     attributes: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # what it stores in objects
     passed_on: bool = False  # used as a value: it may be called from anywhere

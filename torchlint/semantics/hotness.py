@@ -342,7 +342,7 @@ def compiled(context: Context) -> FunctionInfo | None:
 def _compiled(function: FunctionInfo) -> FunctionInfo | None:
     if function.compiled or (function.cls is not None and function.cls.compiled and function.role is Role.FORWARD):
         return function
-    for caller in function.callers:
+    for caller in function.callers if not function.uncompiled else ():
         found = compiled(caller.context)
         if found is not None:
             return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Final
 
 import libcst as cst
@@ -15,10 +16,23 @@ _ENDS: Final = frozenset("detach data item tolist numpy".split())  # what comes 
 _LONGEST: Final = 2000  # nodes that are followed; beyond, the answer is not known
 
 
-def shares_graph(one: cst.CSTNode, other: cst.CSTNode, function: FunctionInfo, model: Model) -> bool:
-    """Whether the roots of two backward calls of a function may be made of the same call's result or the same name."""
+class Shared(enum.Enum):
+    """What the graphs of two backward calls have in common."""
+
+    NOTHING = "nothing"
+    ARGUMENTS = "arguments"  # only what the function was given, which mostly has no graph
+    SOMETHING = "something"  # the same call's result, the same attribute, or it is not known
+
+
+def shared_graph(one: cst.CSTNode, other: cst.CSTNode, function: FunctionInfo, model: Model) -> Shared:
+    """What the roots of two backward calls of a function are both made of."""
     mine, its = _makers(one, function, model), _makers(other, function, model)
-    return mine is None or its is None or bool(mine & its)
+    if mine is None or its is None:
+        return Shared.SOMETHING
+    common = mine & its
+    if all(isinstance(maker, str) and "." not in maker for maker in common):
+        return Shared.ARGUMENTS if common else Shared.NOTHING
+    return Shared.SOMETHING
 
 
 def _makers(backward: cst.CSTNode, function: FunctionInfo, model: Model) -> set[cst.CSTNode | str] | None:

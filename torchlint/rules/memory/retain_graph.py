@@ -9,11 +9,16 @@ import libcst as cst
 from torchlint.rules._repairs import remove_argument
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeFix, Report, Rule
-from torchlint.rules.memory._graphs import shares_graph
+from torchlint.rules.memory._graphs import Shared, shared_graph
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
+from torchlint.semantics.values import ATTACHED, MAYBE
+
+_BACKWARD = frozenset({EffectKind.BACKWARD})
+_DIFFERENTIABLE = tuple(f"torch.{name}" for name in "cat einsum exp log matmul mm sigmoid softmax stack tanh".split())
 
 
 class RetainGraph(Rule):
@@ -24,7 +29,7 @@ class RetainGraph(Rule):
     bottleneck = "memory"
     summary = "The graph is kept for a second backward that never comes"
     fix_availability = FixAvailability.SOMETIMES
-    calls = (".backward", "torch.autograd.backward")
+    calls = (".backward", ".manual_backward", "torch.autograd.backward")
     words = ("retain_graph",)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -35,12 +40,12 @@ class RetainGraph(Rule):
         if create is not None and create.value.const is not False:
             return
         function = model.function_of(site.context)
-        if self._followed(site, function, model):
-            return
-        confidence = Confidence.LIKELY
+        confidence = self._unfollowed(site, function, model)
         loop = next(iter(site.context.enclosing_loops()), None)
-        if loop is not None and self._carries_graph(site, loop, function, model):
+        if confidence is None or (loop is not None and self._carries_graph(site, loop, function, model)):
             return
+        if loop is not None and self._made_before(loop, function, model):
+            confidence = Confidence.POSSIBLE
         if loop is None and not self._makes_its_graph(site, function, model):
             confidence = Confidence.POSSIBLE  # the caller may hold the graph and run through it again
         yield Report(
@@ -51,19 +56,25 @@ class RetainGraph(Rule):
             fix=self._fix(site),
         )
 
-    def _followed(self, site: sites.Call, function: FunctionInfo, model: Model) -> bool:
-        """Whether another backward may run over the graph later in the step: here, or in a caller after the call."""
+    def _unfollowed(self, site: sites.Call, function: FunctionInfo, model: Model) -> Confidence | None:
+        """How sure it is that no other backward runs over the graph later in the step: here, or after the call."""
+        confidence = Confidence.LIKELY
         seen = False
         for effect in function.effects:
             if effect.node is site.node:
                 seen = True
             elif seen and effect.kind is EffectKind.BACKWARD:
-                if shares_graph(site.node, effect.node, function, model):
-                    return True
-            elif seen and effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.BACKWARD})):
-                return True
-        if self._makes_its_graph(site, function, model):
-            return False
+                shared = shared_graph(site.node, effect.node, function, model)
+                if shared is not Shared.NOTHING:
+                    if shared is Shared.SOMETHING:
+                        return None
+                    confidence = Confidence.POSSIBLE
+            elif seen and effect.callee is not None and hotness.does(effect.callee, _BACKWARD):
+                return None
+        kept = {name for _, name, _ in function.attributes}
+        makes = self._makes_its_graph(site, function, model)
+        if makes and not kept:
+            return confidence
         for caller in function.callers:
             owner = model.function_of(caller.context)
             after = False
@@ -72,10 +83,26 @@ class RetainGraph(Rule):
                     after = True
                 elif after and (
                     effect.kind is EffectKind.BACKWARD
-                    or (effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.BACKWARD})))
+                    or (effect.callee is not None and hotness.does(effect.callee, _BACKWARD))
                 ):
-                    return True
-        return False
+                    if not makes or effect.callee is None or _reads_attribute(effect.callee, kept):
+                        return None
+        return confidence
+
+    def _made_before(self, loop: Context, function: FunctionInfo, model: Model) -> bool:
+        """Whether the loop may run through a graph that was made before it: one that hangs on what torch computed."""
+        made = {
+            assign.name
+            for assign in model.sites.assigns
+            if assign.name is not None
+            and model.function_of(assign.context) is function
+            and not assign.context.inside(loop)
+            and isinstance(assign.value_node, cst.Call)
+            and (model.resolve(assign.value_node.func) or "").startswith(("torch.nn.functional.", *_DIFFERENTIABLE))
+            and assign.value.graph & (ATTACHED | MAYBE)
+        }
+        body = loop.node.body if isinstance(loop.node, (cst.For, cst.While)) else None
+        return body is not None and any(isinstance(part, cst.Name) and part.value in made for part in within([body]))
 
     def _makes_its_graph(self, site: sites.Call, function: FunctionInfo, model: Model) -> bool:
         """Whether the function itself runs the forward whose graph it is: nothing outside can hold that graph."""
@@ -114,6 +141,10 @@ class RetainGraph(Rule):
         if option is None:
             return None
         return NodeFix(Applicability.SAFE, "Drop `retain_graph=True`", (remove_argument(site.node, option.node),))
+
+
+def _reads_attribute(function: FunctionInfo, names: set[str]) -> bool:
+    return any(isinstance(part, cst.Attribute) and part.attr.value in names for part in within(function.body_nodes))
 
 
 def _names(node: cst.CSTNode | None) -> set[str]:

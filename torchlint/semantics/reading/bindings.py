@@ -116,24 +116,37 @@ class BindingReader(CallReader):
             self.self_sum(node, node.targets[0].target, value)
 
     def self_sum(self, node: cst.Assign, target: cst.BaseExpression, result: Value) -> None:
-        """`a = a + b` is an accumulation."""
-        if not self.recording:
+        """`a = a + b` is an accumulation, and so are `a = 0.9 * a + 0.1 * b` and `a = b if a is None else a + b`."""
+        name = self.text_of(target)
+        if name is None or not self.recording:
             return
         value = node.value
-        if not isinstance(value, cst.BinaryOperation) or not isinstance(value.operator, (cst.Add, cst.Subtract)):
-            return
-        name = self.text_of(target)
-        if name is None:
-            return
-        for mine, other in ((value.left, value.right), (value.right, value.left)):
-            if self.text_of(mine) == name:
-                before = self.model.values.get(mine, UNKNOWN)
-                added = self.model.values.get(other, UNKNOWN)
-                operator = "+" if isinstance(value.operator, cst.Add) else "-"
-                self.sites.accumulations.append(
-                    sites.Accumulate(node, name, target, before, other, added, operator, self.context, in_place=False)
-                )
-                return
+        todo = [value.body, value.orelse] if isinstance(value, cst.IfExp) else [value]
+        for total in todo:
+            if not isinstance(total, cst.BinaryOperation) or not isinstance(total.operator, (cst.Add, cst.Subtract)):
+                continue
+            for scaled, other in ((total.left, total.right), (total.right, total.left)):
+                mine = self.term_of(name, scaled)
+                if mine is not None:
+                    before = self.model.values.get(mine, UNKNOWN)
+                    added = self.model.values.get(other, UNKNOWN)
+                    operator = "+" if isinstance(total.operator, cst.Add) else "-"
+                    self.sites.accumulations.append(
+                        sites.Accumulate(
+                            node, name, target, before, other, added, operator, self.context, in_place=False
+                        )
+                    )
+                    return
+
+    def term_of(self, name: str, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """The part of a term that is what the name holds: the term itself, or a factor beside a number."""
+        if self.text_of(node) == name:
+            return node
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, (cst.Multiply, cst.Divide)):
+            for mine, factor in ((node.left, node.right), (node.right, node.left)):
+                if self.text_of(mine) == name and self.model.values.get(factor, UNKNOWN).kind is Kind.NUMBER:
+                    return mine
+        return None
 
     def text_of(self, node: cst.BaseExpression) -> str | None:
         """A target as written: a dotted name, or one with a subscript."""

@@ -112,6 +112,8 @@ class DecoratorReader(OwnCallReader):
             if inner.qual == "torch.compile":
                 info.compiled = True
                 info.fullgraph = self.wants_fullgraph(call)
+        elif qual in ("torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable"):
+            info.uncompiled = True
         elif qual in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
             info.is_context_manager = True
         return function
