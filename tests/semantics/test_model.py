@@ -189,6 +189,39 @@ class TestFunctions:
         (x,) = shown("def use(x):\n    show(x)\n\nuse(torch.ones(2, device='cuda'))\n")
         assert (x.kind, x.device) == (Kind.TENSOR, DEVICE)
 
+    def test_who_takes_a_result_apart_expects_the_tuple(self) -> None:
+        rows, count = shown(
+            """
+            def prepare(size, given=None):
+                if given is not None:
+                    return given.cuda()
+                return torch.randn(size, device="cuda"), size // 2
+
+            rows, count = prepare(8)
+            show(rows, count)
+            """
+        )
+        assert (rows.kind, rows.device, count.kind) == (Kind.TENSOR, DEVICE, Kind.NUMBER)
+
+    def test_an_annotated_container_outweighs_a_guess(self) -> None:
+        (kept,) = shown(
+            """
+            class Up(nn.Module):
+                def forward(self, x, kept: dict[str, torch.Tensor] | None = None):
+                    show(kept)
+                    return x
+
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.up = Up()
+
+                def forward(self, x, kept: dict[str, torch.Tensor]):
+                    return self.up(x, kept.get("up"))
+            """
+        )
+        assert kept.kind is Kind.CONTAINER
+
     def test_arguments_reach_the_parameters_through_a_partial_and_a_method_of_a_base_class(self) -> None:
         a, b = shown(
             """

@@ -366,6 +366,8 @@ def _join_kinds(a: Value, b: Value) -> Value:
         origins=_origins(a, b),
         deps=a.deps | b.deps,
         elem=join_optional(a.elem, b.elem),
+        # Where only one of them has parts, what takes it apart expects those: a tensor, or a tuple it is the first of.
+        items=a.items if b.items is None else b.items if a.items is None else None,
     )
 
 

@@ -206,7 +206,7 @@ class DefinitionReader(BindingReader):
         if passed is not None:
             if value is None or value.kind in (Kind.UNKNOWN, Kind.NONE):
                 value = passed if value is None or not value.optional else passed.but(optional=True)
-            elif not _is_certain(value) and (
+            elif not _outweighs(value, passed) and (
                 value.kind is passed.kind or passed.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY, Kind.DEVICE)
             ):
                 value = (
@@ -257,7 +257,12 @@ def _is_abstract(body: cst.BaseSuite) -> bool:
     return isinstance(last, cst.Raise)
 
 
-def _is_certain(declared: Value) -> bool:
-    """Whether an annotation outweighs what callers seem to pass: truth values, text, and modules of the program."""
+def _outweighs(declared: Value, passed: Value) -> bool:
+    """Whether an annotation outweighs what callers seem to pass.
+
+    Annotations of truth values, text and modules of the program do, and those of containers, where a tensor is a guess.
+    """
+    if declared.kind is Kind.CONTAINER:
+        return passed.kind is not Kind.CONTAINER and passed.conf is not Confidence.SURE
     flag = declared.kind is Kind.NUMBER and declared.dtype == "bool"
     return flag or declared.kind is Kind.STRING or (declared.kind is Kind.MODULE and declared.cls is not None)
