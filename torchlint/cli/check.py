@@ -185,7 +185,8 @@ class _Run:
         if settings.evidence is not None:
             findings = evidence.attach(findings, evidence.load(settings.evidence), linted.source)
         if settings.baseline is not None:
-            split = Baseline.read(settings.baseline).split(findings, linted.source, linted.files, settings.rules)
+            judged = [name for name, job in linted.jobs.items() if "TL001" in job.settings.rules]
+            split = Baseline.read(settings.baseline).split(findings, linted.source, judged, settings.rules)
             findings = [*split.new, *split.unused]
             suppressed += len(split.known)
         if self.given["diff_base"] is not None:

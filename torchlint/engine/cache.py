@@ -62,13 +62,30 @@ class Cache:
         """Keep a result. One with errors or notes is not: they are shown until they are gone."""
         if self.folder is None or not self._writable or result.errors or result.notes:
             return
-        path = self._path(self.folder, key)
+        self._write(self._path(self.folder, key), json.dumps(_encoded(result), separators=(",", ":")))
+
+    def note(self, name: str) -> str | None:
+        """What was last noted under a name, which is no result: it is as old as it is."""
+        if self.folder is None:
+            return None
+        try:
+            return self._note(self.folder, name).read_text(encoding="utf-8", errors="surrogateescape")
+        except (OSError, ValueError):
+            return None
+
+    def put_note(self, name: str, text: str) -> None:
+        """Note something under a name."""
+        if self.folder is not None and self._writable:
+            self._write(self._note(self.folder, name), text)
+
+    def _write(self, path: Path, text: str) -> None:
+        """Write a file of the cache, which is whole at every moment."""
         try:
             self._prepare(path.parent)
             handle, temporary = tempfile.mkstemp(dir=path.parent)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(json.dumps(_encoded(result), separators=(",", ":")).encode())
+                    file.write(text.encode("utf-8", "surrogateescape"))
                 os.replace(temporary, path)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -93,6 +110,10 @@ class Cache:
     @staticmethod
     def _path(folder: Path, key: str) -> Path:
         return folder / key[:2] / key[2:]
+
+    @staticmethod
+    def _note(folder: Path, name: str) -> Path:
+        return folder / "notes" / hashlib.sha256(os.fsencode(name)).hexdigest()
 
     def _prepare(self, shard: Path) -> None:
         if shard.is_dir():

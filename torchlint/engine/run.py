@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from torchlint.engine import project
 from torchlint.engine.job import Group, Job, Linter
 from torchlint.engine.linking import groups
 from torchlint.engine.lint import FileResult
@@ -47,6 +48,7 @@ class RunResult:
     interrupted: bool = False  # by Ctrl-C: the rest is what was found until then
     jobs: dict[str, Job] = field(default_factory=dict, repr=False)  # by name
     outcomes: dict[str, FileResult] = field(default_factory=dict, repr=False)  # by name, in the order of the files
+    beside: list[Job] = field(default_factory=list, repr=False)  # files of the project that were only read along
 
     # A run reads each file once for its report; the next run, as of --watch, reads it anew.
     _read: dict[str, Document | None] = field(default_factory=dict, repr=False, compare=False)
@@ -103,24 +105,40 @@ def check(
     """Lint the files below `paths`, or `stdin` instead of all of them.
 
     With a Configuration each file gets the settings of the configuration that is closest to it. `stdin_filename` is
-    what findings call standard input, and where its configuration is looked for. Ctrl-C ends the run with what was
-    found until then. Raises ConfigurationError for a configuration that cannot be used.
+    what findings call standard input, and where its configuration is looked for. Files that are named are read together
+    with the project around them, where that was linted as a whole before. Ctrl-C ends the run with what was found until
+    then. Raises ConfigurationError for a configuration that cannot be used.
     """
+    paths = list(paths)
     result = RunResult()
     done: dict[int, FileResult] = {}
     jobs: list[Job] = []
     try:
         jobs += _jobs_of_stdin(stdin, stdin_filename, settings) if stdin is not None else _jobs(paths, settings, result)
-        for index, found in _outcomes(jobs, groups(jobs)):
-            done[index] = found
-            if progress is not None:
-                progress(len(done), len(jobs))
+        beside = project.folders_beside(jobs, paths)
+        jobs = [project.judged(job, paths, beside) for job in jobs]
+        result.beside = _others(jobs, beside, settings)
+        for index, found in recheck([*jobs, *result.beside], range(len(jobs))):
+            if index < len(jobs):
+                done[index] = found
+                if progress is not None:
+                    progress(len(done), len(jobs))
+        if stdin is None:
+            project.remember(jobs, paths)
     except KeyboardInterrupt:
         result.interrupted = True
     for index, job in enumerate(jobs):
         if (outcome := done.get(index)) is not None:
             result.add(job, outcome)
     return result
+
+
+def _others(jobs: Sequence[Job], folders: Sequence[Path], settings: SettingsFor) -> list[Job]:
+    """The files below some folders that are not among the jobs."""
+    if not folders:
+        return []
+    own = {os.path.abspath(job.path) for job in jobs}
+    return [job for job in jobs_below(folders, settings) if os.path.abspath(job.path) not in own]
 
 
 def jobs_below(paths: Iterable[Path], settings: SettingsFor) -> list[Job]:

@@ -76,7 +76,7 @@ def fix(
     result = FixResult(left)
     jobs = list(found.jobs.values())
     outcomes = dict(enumerate(found.outcomes.values()))
-    repairs = {} if found.interrupted else _repaired(jobs, outcomes, started, left.errors)
+    repairs = {} if found.interrupted else _repaired(jobs, found.beside, outcomes, started, left.errors)
     for number, (name, first) in enumerate(found.outcomes.items()):
         job, outcome, repair = jobs[number], first, repairs.get(number)
         if repair is not None and repair.fixed:
@@ -97,10 +97,11 @@ def fix(
 
 
 def _repaired(
-    jobs: Sequence[Job], outcomes: dict[int, FileResult], started: int, errors: list[str]
+    jobs: Sequence[Job], beside: Sequence[Job], outcomes: dict[int, FileResult], started: int, errors: list[str]
 ) -> dict[int, _Repair]:
     """The files of jobs, by number, repaired in rounds; `outcomes` becomes what is found in all of them then.
 
+    `beside` are files that are read along and stay as they are.
     `started` is when linting began, in nanoseconds: what was written later is linted again first. What goes wrong with
     reading is added to `errors`.
     """
@@ -129,7 +130,7 @@ def _repaired(
             return repairs
         for number in moved:
             jobs[number] = replace(jobs[number], data=repairs[number].now.data)
-        outcomes.update(recheck(jobs, moved))
+        outcomes.update(recheck([*jobs, *beside], moved))
     for number in moved:
         repairs[number].undo()
     return repairs

@@ -55,7 +55,7 @@ def add_suppressions(
                 silenced[number] = source, after, findings
                 if dry_run:
                     jobs[number] = replace(job, data=after.data)
-    outcomes.update(recheck(jobs, silenced))
+    outcomes.update(recheck([*jobs, *found.beside], silenced))
     for number, job in enumerate(jobs):
         if number in silenced:
             source, after, findings = silenced[number]

@@ -16,6 +16,7 @@ from torchlint.engine.errors import UserError
 from torchlint.engine.job import Job
 from torchlint.engine.lint import unreadable
 from torchlint.engine.notebooks import Document, lint_document
+from torchlint.engine.project import alone
 from torchlint.findings import Edit, Finding
 from torchlint.fixes import fix_source
 from torchlint.fixes.suppress import edits_that_silence
@@ -39,7 +40,7 @@ def lint(job: Job) -> Linted:
         document = _opened(job)
     except UnreadableError as error:
         return Linted(unreadable(job.name, error, job.settings, job.path).findings)
-    result = lint_document(document, job.settings, job.path)
+    result = lint_document(document, alone(job.settings), job.path)
     findings: Sequence[Finding] = result.findings
     errors = list(result.errors)
     source = functools.partial(_lines, document)
@@ -57,7 +58,7 @@ def lint(job: Job) -> Linted:
 def fix(job: Job) -> Texts:
     """The texts that safe fixes change, as they are then. Raises UnreadableError for what cannot be read."""
     document = _opened(job)
-    settings = replace(job.settings, unsafe_fixes=False)
+    settings = replace(alone(job.settings), unsafe_fixes=False)
     after = fix_source(document, replace(job, settings=settings)).after
     before, now = _texts(document), _texts(after)
     return {cell: text for cell, text in now.items() if text != before[cell]}

@@ -19,6 +19,7 @@ from torchlint import __version__
 from torchlint.engine.baseline import Baseline
 from torchlint.engine.errors import UserError
 from torchlint.engine.lint import is_of_interest, lint_source
+from torchlint.engine.project import alone
 from torchlint.engine.settings import Configuration
 from torchlint.findings import Finding
 from torchlint.source.discovery import is_excluded
@@ -61,7 +62,7 @@ class Plugin:
 
     def _findings(self) -> Iterator[Finding]:
         path = Path(self.filename)
-        settings = self.configuration.for_file(path)
+        settings = alone(self.configuration.for_file(path))
         text = "".join(self.lines)
         if not is_of_interest(text) or is_excluded(path, settings):
             return

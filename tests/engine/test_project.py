@@ -1,0 +1,125 @@
+"""A file that is linted by itself is told what linting its whole project tells, or less; never something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchlint.engine.run import check
+from torchlint.engine.settings import Configuration
+from torchlint.fixes.run import fix
+
+CONFIGURATION = 'select = ["TL001", "TL101"]\ncache-dir = ".cache"\njobs = 1\n'
+HELPERS = "import torch\n\n\ndef log(loss):\n    print(loss.item())\n"
+SILENCED = HELPERS.replace("item())", "item())  # torchlint: ignore[TL101]")
+TRAIN = """\
+import torch
+from helpers import log
+
+
+def train(net, loader, optimizer):
+    for step, batch in enumerate(loader):
+        loss = net(batch.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        log(loss)
+"""
+GATED = TRAIN.replace("        log(loss)\n", "        if step % 100 == 0:\n            log(loss)\n")
+
+Found = list[tuple[str, int, str]]
+READ: Found = [("helpers.py", 5, "TL101")]
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, **{"torchlint.toml": CONFIGURATION, "helpers.py": HELPERS, "train.py": TRAIN})
+    return tmp_path
+
+
+def write(root: Path, **files: str) -> None:
+    for name, text in files.items():
+        (root / name).write_text(text)
+
+
+def found(*paths: str, **how: object) -> Found:
+    result = check([Path(path) for path in paths or ["."]], Configuration(), **how)  # type: ignore[arg-type]
+    assert result.errors == []
+    assert set(result.files) <= {path for path in paths if path.endswith(".py")} or "." in (paths or ["."])
+    return [(finding.filename, finding.start.row, finding.code) for finding in result.findings]
+
+
+def test_of_a_project_that_was_never_linted_less_is_said() -> None:
+    assert found("helpers.py") == []
+    assert found("helpers.py", "train.py") == READ
+
+
+def test_a_file_is_told_what_its_project_tells() -> None:
+    assert found() == READ
+    assert found("helpers.py") == READ
+    assert found("train.py") == []
+
+
+def test_what_changed_since_is_looked_up(project: Path) -> None:
+    assert found() == READ
+    write(project, **{"train.py": GATED})
+    assert found("helpers.py") == []
+    write(project, **{"more.py": TRAIN})
+    assert found("helpers.py") == READ
+    (project / "more.py").unlink()
+    assert found("helpers.py") == []
+
+
+def test_standard_input_is_read_as_the_file_that_it_will_be() -> None:
+    assert found() == READ
+    text = HELPERS.replace("def log", "\ndef log").encode()
+    result = check([Path("-")], Configuration(), stdin=text, stdin_filename="helpers.py")
+    assert [(finding.filename, finding.start.row) for finding in result.findings] == [("helpers.py", 6)]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_suppression_that_only_a_caller_needs_is_not_called_unused(project: Path, whole: bool) -> None:
+    write(project, **{"helpers.py": SILENCED})
+    if whole:
+        assert found() == []
+    assert found("helpers.py") == []
+    assert fix([Path("helpers.py")], Configuration()).fixed == []
+    assert (project / "helpers.py").read_text() == SILENCED
+
+
+def test_a_suppression_that_nothing_needs_is_called_unused_where_all_is_known(project: Path) -> None:
+    write(project, **{"helpers.py": SILENCED, "train.py": GATED})
+    assert found("helpers.py") == []
+    assert found() == [("helpers.py", 5, "TL001")]
+    assert found("helpers.py") == [("helpers.py", 5, "TL001")]
+
+
+def test_repairs_are_judged_with_the_files_around(project: Path) -> None:
+    """What a repair leaves is linted with the project as well."""
+    write(project, **{"helpers.py": SILENCED + "\n\nx = 1  # torchlint: ignore[TL101]\n"})
+    assert found() == [("helpers.py", 8, "TL001")]
+    result = fix([Path("helpers.py")], Configuration({"fix": True}))
+    assert [finding.start.row for finding in result.fixed] == [8]
+    assert (project / "helpers.py").read_text() == SILENCED + "\n\nx = 1\n"
+
+
+def test_without_a_configuration_what_is_named_is_all_there_is(project: Path) -> None:
+    (project / "torchlint.toml").unlink()
+    write(project, **{"helpers.py": SILENCED})
+    result = check([Path("helpers.py")], Configuration({"select": ["TL001", "TL101"], "cache": False}))
+    assert [finding.code for finding in result.findings] == ["TL001"]
+
+
+@pytest.mark.parametrize("note", ["", "[]", '{"folders": 1}', '{"folders": ["gone", "\\u0000", ".."]}'])
+def test_a_note_that_makes_no_sense_is_no_note(project: Path, note: str) -> None:
+    assert found() == READ
+    (kept,) = (path for path in (project / ".cache").rglob("*") if path.is_file() and "folders" in path.read_text())
+    kept.write_text(note)
+    assert found("helpers.py") in ([], READ)
+
+
+def test_without_a_cache_nothing_is_remembered(project: Path) -> None:
+    write(project, **{"torchlint.toml": CONFIGURATION + "cache = false\n"})
+    assert found() == READ
+    assert found("helpers.py") == []

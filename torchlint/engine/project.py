@@ -1,0 +1,87 @@
+"""Which files are a project: what was last linted as a whole.
+
+A run on folders says what the project is, and the cache remembers it. A file that is then linted by itself, as from a
+hook, is read together with these files, so that it is told what the run on the folders tells. Only names of folders are
+remembered: which files they hold, and what stands in these, is always looked up anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from torchlint.engine.cache import Cache
+from torchlint.engine.job import Job
+from torchlint.engine.settings import Settings
+
+__all__ = ["alone", "folders_beside", "judged", "remember"]
+
+# What can only be judged where all is known that may make use of a suppression.
+_OF_THE_WHOLE = frozenset({"TL001"})
+
+
+def folders_beside(jobs: Iterable[Job], named: Sequence[Path]) -> list[Path]:
+    """The folders that were linted as a whole and hold one of the jobs' files, where the run on `named` holds less."""
+    inside = [_normal(path) for path in named if path.is_dir()]
+    found: dict[Path, None] = {}
+    for job in jobs:
+        path = _normal(job.path)
+        for folder in _remembered(job.settings):
+            if folder in path.parents and not any(_holds(other, folder) for other in inside):
+                found[folder] = None
+    return list(found)
+
+
+def judged(job: Job, named: Sequence[Path], beside: Sequence[Path]) -> Job:
+    """The job, without what depends on files that are not read: those of a project that was never linted as a whole."""
+    path = _normal(job.path)
+    inside = [_normal(folder) for folder in named if folder.is_dir()]
+    if any(folder in path.parents for folder in (*inside, *beside)):
+        return job
+    return replace(job, settings=alone(job.settings))
+
+
+def alone(settings: Settings) -> Settings:
+    """The settings of a file that is read without its project, where it has one: a configuration says so."""
+    return settings if settings.config_file is None else replace(settings, rules=settings.rules - _OF_THE_WHOLE)
+
+
+def remember(jobs: Iterable[Job], named: Sequence[Path]) -> None:
+    """Keep which folders were linted as a whole, for each configuration that held in them."""
+    inside = [_normal(path) for path in named if path.is_dir()]
+    by_root: dict[Path, Settings] = {}
+    for job in jobs if inside else ():
+        by_root.setdefault(job.settings.root, job.settings)
+    for settings in by_root.values():
+        root = _normal(settings.root)
+        own = [root if _holds(f, root) else f for f in inside if _holds(f, root) or _holds(root, f)]
+        known = _remembered(settings)
+        folders = [*known, *(folder for folder in own if folder not in known)]
+        kept = [folder for folder in folders if not any(_holds(o, folder) and o != folder for o in folders)]
+        if kept != known:
+            data = {"folders": [os.path.relpath(folder, root) for folder in kept]}
+            Cache(settings.cache_dir).put_note(_name(settings), json.dumps(data))
+
+
+def _remembered(settings: Settings) -> list[Path]:
+    note = Cache(settings.cache_dir).note(_name(settings))
+    try:
+        folders = [str(folder) for folder in json.loads(note or "{}").get("folders", ())]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return []
+    return [folder for text in folders if (folder := _normal(settings.root / text)).is_dir()]
+
+
+def _name(settings: Settings) -> str:
+    return f"project:{_normal(settings.root)}"
+
+
+def _normal(path: Path) -> Path:
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _holds(folder: Path, other: Path) -> bool:
+    return folder == other or folder in other.parents
