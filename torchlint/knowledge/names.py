@@ -249,6 +249,10 @@ STEP_METHODS: Final[dict[str, frozenset[str]]] = {
 }
 """By the last part of a base class's name: these bases come from packages that are not read."""
 
+# Parameters of those methods that are no batch: frameworks pass these by name, or call them so in their interface.
+STEP_NUMBERS: Final = frozenset("batch_idx dataloader_idx optimizer_idx epoch return_outputs".split())
+STEP_OWNERS: Final = frozenset("trainer pl_module model optimizer optimizer_closure scheduler metric".split())
+
 # Methods that their framework calls with autograd off.
 NO_GRAD_METHODS: Final[dict[str, frozenset[str]]] = {
     "LightningModule": frozenset("validation_step test_step predict_step validation_step_end".split()),

@@ -165,6 +165,11 @@ def _is_of_a_module(function: FunctionInfo) -> bool:
     )
 
 
+def _is_of_a_dataset(function: FunctionInfo) -> bool:
+    """Whether it is a method of a dataset."""
+    return function.cls is not None and any(name.endswith("Dataset") for name in function.cls.base_names)
+
+
 def _is_collected(iterable: Value) -> bool:
     """Whether what a loop iterates is at hand as a whole, as a list or several side by side; not a number of rounds."""
     return iterable.kind is Kind.CONTAINER and iterable.qual in ("list", "tuple", "iterator", "values", "items")
@@ -231,6 +236,8 @@ def _heat(context: Context) -> Hot | tuple[FunctionInfo, Iterates] | None:
     if (owner is not None and owner.role in COLD_ROLES) or in_test(step_loop):
         return None
     trains = _own_work(step_loop, _WORK)
+    if not trains and owner is not None and _is_of_a_dataset(owner):
+        return None  # it makes the samples once, and saves them
     assert step_loop.node is not None
     return Hot(
         ((_step_reason(step_loop), step_loop.node),),

@@ -6,7 +6,7 @@ read a step. Such reads are inherent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import libcst as cst
@@ -38,11 +38,11 @@ _FAR: Final = 200  # expressions followed before the search is given up
 
 def inherent(model: Model, read: cst.BaseExpression, context: Context) -> bool:
     """Whether the program cannot go on without the value that `read` brings to the host."""
-    for around in _ends(model, read):
+    for home, around in _ends(model, read):
         if isinstance(around, cst.Call):
-            if _wants_host_values(model, around):
+            if _wants_host_values(home, around):
                 return True
-        elif isinstance(around, (cst.If, cst.While)) and _ends_decoding(model, around, context):
+        elif isinstance(around, (cst.If, cst.While)) and home is model and _ends_decoding(model, around, context):
             return True
     return False
 
@@ -50,23 +50,37 @@ def inherent(model: Model, read: cst.BaseExpression, context: Context) -> bool:
 def feeds_host_code(model: Model, read: cst.BaseExpression, context: Context) -> bool:
     """Whether the value goes into code that works on the host alone: a solver, an image library, another runtime.
 
-    What is not read, and gives something back for an array within the same function, is taken for such code.
+    What is not read, and gives something back for an array or a list of numbers, is taken for such code. The value is
+    followed through all that it may be a part of: where it does go there, the copy is needed, else it is not.
     """
-    owner = context.owner
-    for around in _ends(model, read):
-        if isinstance(around, cst.Call) and not isinstance(model.parent(around), cst.Expr):
-            callee = model.value(around.func)
-            if (callee.qual or "").split(".", 1)[0] in _HOST_CODE or _runs_on_host(model, callee.fn):
+    for home, around in _ends(model, read, widely=True):
+        if not isinstance(around, cst.Call):
+            continue
+        if _wants_host_values(home, around):
+            return True
+        if isinstance(home.parent(around), cst.Expr):
+            continue
+        callee = home.value(around.func)
+        if (callee.qual or "").split(".", 1)[0] in _HOST_CODE or _runs_on_host(home, callee.fn):
+            return True
+        site = home.call(around)
+        if site is None:
+            continue
+        if any(argument.name == "return_tensors" for argument in site.arguments):
+            return True  # a tokenizer or processor
+        if callee.kind is Kind.UNKNOWN and not _is_container(site.receiver):
+            if any(_is_plain(argument.value) for argument in site.arguments):
                 return True
-            site = model.call(around)
-            if site is None:
-                continue
-            if any(argument.name == "return_tensors" for argument in site.arguments):
-                return True  # a tokenizer or processor
-            if callee.kind is Kind.UNKNOWN and not _is_container(site.receiver) and site.context.owner is owner:
-                if any(argument.value.kind is Kind.NDARRAY for argument in site.arguments):
-                    return True
     return False
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether it is data that no device works on: an array, or numbers in lists."""
+    while value.kind is Kind.CONTAINER and value.elem is not None:
+        value = value.elem
+        if value.kind is Kind.NUMBER:
+            return True
+    return value.kind is Kind.NDARRAY
 
 
 def _runs_on_host(model: Model, function: FunctionInfo | None) -> bool:
@@ -146,57 +160,83 @@ def _leaves(branch: cst.If) -> bool:
     return isinstance(last, (cst.Break, cst.Return))
 
 
-def _ends(model: Model, read: cst.BaseExpression) -> Iterator[cst.CSTNode]:
-    """The calls and branches that the value of an expression enters, followed through names, containers and returns."""
-    todo: list[cst.CSTNode] = [read]
+def _ends(model: Model, read: cst.BaseExpression, *, widely: bool = False) -> Iterator[tuple[Model, cst.CSTNode]]:
+    """The calls and branches that the value of an expression enters, each with the model of its file.
+
+    It is followed through names, containers and returns; `widely` also through what is made of it together with others:
+    the rows of several that are iterated side by side, results that are unpacked, arrays computed from it.
+    """
+    todo: list[tuple[Model, cst.CSTNode]] = [(model, read)]
     seen: set[cst.CSTNode] = set()
     while todo and len(seen) < _FAR:
-        node = todo.pop()
+        home, node = todo.pop()
         if node in seen:
             continue
         seen.add(node)
-        around = model.parent(node)
+        around = home.parent(node)
+        further: list[cst.CSTNode] = []
         if isinstance(around, cst.Arg):
-            call = model.parent(around)
+            call = home.parent(around)
             if isinstance(call, cst.Call):
-                yield call
-                if _passes(model, call):
-                    todo.append(call)
+                yield home, call
+                if _passes(home, call, widely):
+                    further.append(call)
                 elif isinstance(call.func, cst.Attribute) and call.func.attr.value in ("append", "extend"):
-                    todo.extend(_readings(model, call.func.value))
+                    further += _readings(home, call.func.value)
         elif isinstance(around, cst.Attribute):
-            call = model.parent(around)
+            call = home.parent(around)
             if isinstance(call, cst.Call) and call.func is around:
-                todo.append(call)
+                further.append(call)
         elif isinstance(around, (cst.If, cst.While)):
-            yield around
+            yield home, around
         elif isinstance(around, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):
-            todo.extend(_readings(model, node))
+            further += _readings(home, node)
             if isinstance(around, cst.NamedExpr):
-                todo.append(around)
+                further.append(around)
+            if widely and isinstance(around, cst.Assign):
+                further += _names_read(home, around, [target.target for target in around.targets])
         elif isinstance(around, (cst.For, cst.CompFor)) and around.iter is node:
-            todo.extend(_readings(model, node))
-            todo.extend(_elements_read(model, around))
+            further += _readings(home, node)
+            further += _elements_read(home, around, widely)
         elif isinstance(around, cst.Return):
-            todo.extend(_callers(model, around))
+            todo += _callers(home, around)
         elif isinstance(
             around, (cst.BaseExpression, cst.BaseElement, cst.Index, cst.SubscriptElement, cst.ComparisonTarget)
         ):
-            todo.append(around)
+            further.append(around)
+        todo += [(home, found) for found in further]
 
 
-def _elements_read(model: Model, loop: cst.For | cst.CompFor) -> list[cst.CSTNode]:
+def _elements_read(model: Model, loop: cst.For | cst.CompFor, widely: bool) -> list[cst.CSTNode]:
     """Where the element of a loop or comprehension is read within it."""
-    if not isinstance(loop.target, cst.Name):
+    if not isinstance(loop.target, cst.Name) and not widely:
         return []
     inside = loop.body if isinstance(loop, cst.For) else model.parent(loop)
     assert inside is not None
-    name = loop.target.value
-    return [n for n in within([inside]) if isinstance(n, cst.Name) and n.value == name and n is not loop.target]
+    return _named_within(inside, [loop.target])
 
 
-def _passes(model: Model, call: cst.Call) -> bool:
-    return model.resolve(call.func) in _PASSES
+def _names_read(
+    model: Model, statement: cst.Assign, targets: list[cst.BaseAssignTargetExpression]
+) -> list[cst.CSTNode]:
+    """Where what is unpacked is read in the same function."""
+    if not any(isinstance(target, (cst.Tuple, cst.List)) for target in targets):
+        return []
+    inside: cst.CSTNode | None = statement
+    while inside is not None and inside not in model.functions:
+        inside = model.parent(inside)
+    return _named_within(inside.body, targets) if isinstance(inside, cst.FunctionDef) else []
+
+
+def _named_within(inside: cst.CSTNode, targets: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
+    bound = {n for n in within(list(targets)) if isinstance(n, cst.Name)}
+    names = {n.value for n in bound}
+    return [n for n in within([inside]) if isinstance(n, cst.Name) and n.value in names and n not in bound]
+
+
+def _passes(model: Model, call: cst.Call, widely: bool) -> bool:
+    callee = model.resolve(call.func)
+    return callee in _PASSES or (widely and callee is not None and callee.startswith("numpy."))
 
 
 def _readings(model: Model, node: cst.CSTNode) -> list[cst.BaseExpression]:
@@ -204,8 +244,9 @@ def _readings(model: Model, node: cst.CSTNode) -> list[cst.BaseExpression]:
     return [use for origin in (*model.value(node).origins, node) for use in model.uses.get(origin, ())]
 
 
-def _callers(model: Model, statement: cst.Return) -> list[cst.CSTNode]:
+def _callers(model: Model, statement: cst.Return) -> list[tuple[Model, cst.CSTNode]]:
     node: cst.CSTNode | None = statement
     while node is not None and node not in model.functions:
         node = model.parent(node)
-    return [caller.node for caller in model.functions[node].callers] if node is not None else []
+    callers = model.functions[node].callers if node is not None else []
+    return [(model.home.get(caller.node, model), caller.node) for caller in callers]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import CallerSite, ClassInfo, FunctionInfo, Parameter, Role
@@ -18,6 +19,7 @@ from torchlint.semantics.values import (
     DEVICE,
     MAYBE,
     MISSING,
+    NUMBER,
     UNKNOWN,
     Kind,
     Value,
@@ -233,14 +235,18 @@ class DefinitionReader(BindingReader):
                 )
             elif value.kind is Kind.TENSOR and info.role in (Role.FORWARD, Role.AUTOGRAD):
                 value = value.but(conf=max(value.conf, Confidence.LIKELY))
-            elif (
-                value.kind is Kind.UNKNOWN
-                and info.role is Role.STEP
-                and parameter.name not in ("self", "return_outputs")
-            ):
-                value = Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE)
+            elif value.kind is Kind.UNKNOWN and info.role is Role.STEP:
+                value = self.given_by_framework(info, parameter)
         value = value.but(deps=bit, ident=parameter.index)
         return self.rooted(value, parameter.name)
+
+    def given_by_framework(self, info: FunctionInfo, parameter: Parameter) -> Value:
+        """What a framework passes to a method that it calls on every step, by the names that its interface fixes."""
+        if parameter.name in known.STEP_NUMBERS:
+            return NUMBER
+        if parameter.name in known.STEP_OWNERS:
+            return UNKNOWN
+        return Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE)
 
     def _joined(self, parameter: Parameter) -> Value | None:
         result: Value | None = None

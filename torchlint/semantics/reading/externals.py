@@ -33,7 +33,7 @@ _NAMED_TUPLE = "collections.namedtuple.made"  # the class that `collections.name
 
 _TENSOR_NAMESPACES = frozenset(
     """torch torch.nn.functional torch.linalg torch.fft torch.special torch.nn.utils torch.nn.utils.rnn torch.sparse
-    torch.Tensor torch.autograd torch.ops torch._C torch.nn.attention""".split()
+    torch.Tensor torch.autograd torch.ops torch.nn.attention""".split()
 )
 
 

@@ -208,10 +208,12 @@ class OperatorReader(ConditionReader):
         if operator in ("in", "not in"):
             if right.kind is Kind.CONTAINER and right.qual == "dict":
                 return NUMBER  # by hash
+            if left.kind is Kind.STRING:
+                return NUMBER  # of what models give, dictionaries alone are asked for text
             searched = right.elem if right.kind is Kind.CONTAINER else right
             if right.kind is Kind.TENSOR:
                 self.truth(node, right, "in")
-            elif searched is not None and searched.kind is Kind.TENSOR and left.kind not in (Kind.STRING, Kind.NONE):
+            elif searched is not None and searched.kind is Kind.TENSOR and left.kind is not Kind.NONE:
                 self.truth(node, searched, "in")
             elif left.kind is Kind.TENSOR and right.kind is Kind.CONTAINER and right.qual in ("list", "tuple"):
                 self.truth(node, left, "in")
