@@ -168,6 +168,7 @@ class Rounds:
         """Whether what is stored under a position is read under that position alone."""
         stored: dict[str, set[str]] = {}
         targets: set[cst.CSTNode] = set()
+        written: set[cst.CSTNode] = set()
         for node in self._nodes:
             places: list[cst.BaseExpression] = []
             if isinstance(node, cst.Assign):
@@ -182,13 +183,15 @@ class Rounds:
                 places = [node.func.value]
             for place in places:
                 if isinstance(place, cst.Subscript) and (name := dotted(place.value)) is not None:
+                    if isinstance(node, cst.Assign):
+                        written.add(place)  # and not read
                     stored.setdefault(name, set()).add(_position(place))
                     targets.add(place.value)
         if not stored:
             return True
         for node in self._nodes:
             if isinstance(node, cst.Subscript) and (name := dotted(node.value)) in stored:
-                if _position(node) not in stored[name]:
+                if node not in written and stored[name] != {_position(node)}:
                     return False
                 targets.add(node.value)
         return not any(

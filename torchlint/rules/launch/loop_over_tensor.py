@@ -14,7 +14,7 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
+from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, names_read
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
@@ -41,8 +41,14 @@ _HARMLESS_BUILTINS: Final = frozenset(
     """len int float bool range enumerate zip isinstance min max abs sum list tuple dict set round any all reversed
     getattr hasattr slice""".split()
 )
+# Operations whose result is as long as the data says.
+_SELECTING: Final = frozenset("unique unique_consecutive nonzero masked_select argwhere tolist nms batched_nms".split())
+# Operations that are told the size of what they make.
+_SIZED: Final = frozenset("arange linspace zeros ones full empty rand randn eye randint view reshape expand".split())
+_PADS: Final = ("pad_sequence", "pack_sequence", "pad_packed_sequence")
 _COPIES_TO_HOST: Final = frozenset("cpu numpy".split())
 _MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
+_FILES: Final = ("append", "extend", "add")
 _TRAINS: Final = frozenset("backward step zero_grad".split())
 _DEPTH: Final = 3  # helpers within helpers
 
@@ -97,6 +103,8 @@ class LoopOverTensor(Rule):
         walked = _walks(site, model, body, targets)
         if walked is None:
             return None
+        if _beside_lists(site, model):
+            walked = Confidence.POSSIBLE
         rounds = Rounds(model, body, targets)
         if not rounds.independent:
             return None
@@ -105,7 +113,11 @@ class LoopOverTensor(Rule):
         work = _work(model, body, frozenset())
         if work is None or not _launches(model, body, rounds.varying):
             return None
-        if any(_looks_up(model, node, targets) or _selects(model, node) for node in within(body)):
+        if any(_is_sized_by(model, node, rounds.varying) or _files_away(model, node) for node in within(body)):
+            return None
+        if _is_padded(site, model) or any(
+            _looks_up(model, node, targets) or _selects(model, node) for node in within(body)
+        ):
             work = min(work, Confidence.POSSIBLE)  # rounds may differ in size
         return min(walked, work)
 
@@ -130,15 +142,16 @@ def _walks(site: sites.Loop, model: Model, body: list[cst.CSTNode], targets: set
     if iterable.kind is Kind.TENSOR:
         if iterable.on_host:
             return None
-        return (
-            Confidence.LIKELY if iterable.conf is Confidence.POSSIBLE and _computed_with(site, model) else iterable.conf
-        )
+        computed = _computed_with(site, model)
+        if _is_undeclared(iterable, site, model) and not computed:
+            return Confidence.POSSIBLE
+        return Confidence.LIKELY if iterable.conf is Confidence.POSSIBLE and computed else iterable.conf
     if iterable.kind is not Kind.CONTAINER or _steps_in_blocks(site):
         return None
     confidence: Confidence | None = None
     if (iterable.qual or "").startswith("range"):
         confidence = Confidence.SURE
-    elif iterable.qual == "tensor size" or _comes_from_unbind(site, model):
+    elif iterable.qual == "tensor size" or _is_unbound(iterable, model):
         elements = [iterable.elem] if iterable.elem is not None else []
         members = [*elements, *(member for element in elements for member in (element.items or {}).values())]
         tensors = [member for member in members if member.kind is Kind.TENSOR]
@@ -172,9 +185,33 @@ def _may_be_list(model: Model, walked: cst.BaseExpression) -> bool:
     return False
 
 
-def _comes_from_unbind(site: sites.Loop, model: Model) -> bool:
-    assert site.iterable is not None
-    for origin in site.iterable.origins:
+def _beside_lists(site: sites.Loop, model: Model) -> bool:
+    """Whether `zip` walks the tensor beside something that may be a list of tensors of several sizes."""
+    call = model.call(site.iterable_node) if site.iterable_node is not None else None
+    return (
+        call is not None
+        and call.callee == "zip"
+        and any(
+            argument.value.kind is not Kind.TENSOR
+            and not (argument.value.qual or "").startswith("range")
+            and not _is_unbound(argument.value, model)
+            for argument in call.arguments
+        )
+    )
+
+
+def _is_undeclared(iterable: Value, site: sites.Loop, model: Model) -> bool:
+    """Whether it is a parameter as the caller gave it, whose annotation does not say that it is a tensor."""
+    parameters = model.function_of(site.outer).parameters
+    if iterable.ident is None or iterable.ident >= len(parameters):
+        return False
+    declared = parameters[iterable.ident].declared
+    return declared is None or declared.kind is not Kind.TENSOR
+
+
+def _is_unbound(value: Value, model: Model) -> bool:
+    """Whether it is what `unbind` gave."""
+    for origin in value.origins:
         call = model.call(origin)
         if call is not None and (call.callee or call.method or "").rpartition(".")[2] == "unbind":
             return True
@@ -202,7 +239,7 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
         if base.kind in _MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:
             return Confidence.LIKELY  # only a tensor takes several positions
         if base.kind is Kind.TENSOR:
-            return base.conf
+            return min(base.conf, Confidence.POSSIBLE) if _is_sliced_output(model, base) else base.conf
         return Confidence.POSSIBLE if base.kind is Kind.BATCH else None
     if (
         isinstance(node, cst.Comparison)
@@ -234,6 +271,16 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
     return None
 
 
+def _is_sliced_output(model: Model, base: Value) -> bool:
+    """Whether it is some of what a module returned, which may be a list."""
+    return any(
+        isinstance(origin, cst.Subscript)
+        and len(origin.slice) == 1
+        and model.value(origin.value).kind in (Kind.BATCH, Kind.UNKNOWN)
+        for origin in base.origins
+    )
+
+
 def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
     """Whether a node takes an entry of something that is no tensor, at the loop's position."""
     if not isinstance(node, cst.Subscript):
@@ -248,17 +295,66 @@ def _selects(model: Model, node: cst.CSTNode) -> bool:
     """Whether a node hands on what a mask or `unique` selects, so that each round's result has a size of its own."""
     if isinstance(node, cst.Call):
         made = operation(model, node)
-        return made is not None and made.name in ("unique", "unique_consecutive")
-    if not isinstance(node, cst.Subscript) or model.value(node.value).kind is not Kind.TENSOR:
+        return made is not None and (
+            made.name in _SELECTING
+            or (made.name == "repeat_interleave" and any(model.value(o).is_tensor for o in made.operands[1:]))
+        )
+    if not isinstance(node, cst.Subscript) or model.value(node.value).kind not in _MAYBE_TENSORS:
         return False
     by_mask = any(
-        isinstance(part.slice, cst.Index) and model.value(part.slice.value).dtype == "bool" for part in node.slice
+        isinstance(part.slice, cst.Index)
+        and (
+            model.value(part.slice.value).dtype == "bool"
+            or (
+                isinstance(part.slice.value, cst.UnaryOperation)
+                and isinstance(part.slice.value.operator, cst.BitInvert)
+            )
+        )
+        for part in node.slice
     )
     around = model.parent(node) if by_mask else None
     if isinstance(around, cst.Arg):
         call = model.call(model.parent(around) or around)
         return call is not None and call.method == "append"
-    return isinstance(around, (cst.ListComp, cst.GeneratorExp))
+    return isinstance(around, (cst.ListComp, cst.GeneratorExp, cst.Element))
+
+
+def _is_sized_by(model: Model, node: cst.CSTNode, varying: set[str]) -> bool:
+    """Whether a node makes a tensor whose size differs from round to round."""
+    made = operation(model, node) if isinstance(node, cst.Call) else None
+    if made is None or made.name not in _SIZED:
+        return False
+    sizes = made.operands[1:] if made.name in ("view", "reshape", "expand") else made.operands
+    return any(_names(size) & varying for size in (sizes[:1] if made.name == "full" else sizes))
+
+
+def _files_away(model: Model, node: cst.CSTNode) -> bool:
+    """Whether a node adds to one of several Python lists, or to a place that a string names."""
+    if isinstance(node, cst.Call):
+        site = model.call(node)
+        return site is not None and site.method in _FILES and isinstance(site.receiver_node, cst.Subscript)
+    return (
+        isinstance(node, cst.AssignTarget)
+        and isinstance(node.target, cst.Subscript)
+        and any(
+            isinstance(part.slice, cst.Index) and isinstance(part.slice.value, cst.FormattedString)
+            for part in node.target.slice
+        )
+    )
+
+
+def _is_padded(site: sites.Loop, model: Model) -> bool:
+    """Whether the function pads what the loop walks, or what it collects: pieces of several lengths."""
+    names = names_read(site.iterable_node) if site.iterable_node is not None else set()
+    around = model.parent(site.node)
+    if isinstance(around, cst.Assign):
+        names |= {name for target in around.targets for name in bound_names(target.target)}
+    return any(
+        (call.callee or call.method or "").endswith(_PADS)
+        and call.context.owner is site.outer.owner
+        and any(names_read(argument.node) & names for argument in call.arguments)
+        for call in model.sites.calls
+    )
 
 
 def _computed_with(site: sites.Loop, model: Model) -> bool:
@@ -308,7 +404,8 @@ def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
             if hotness.does(site.target, frozenset({EffectKind.LAUNCH, EffectKind.WAIT})):
                 return True
         elif (site.callee or site.method or "").rpartition(".")[2] not in _VIEWS and site.result.is_tensor:
-            return True
+            if not site.result.on_host:
+                return True
     return False
 
 
@@ -380,7 +477,12 @@ def _own(model: Model, target: FunctionInfo, seen: frozenset[int]) -> Confidence
         return None
     if id(target) in seen or len(seen) >= _DEPTH:
         return Confidence.POSSIBLE
-    return _work(model, [target.node.body], seen | {id(target)})
+    work = _work(model, [target.node.body], seen | {id(target)})
+    if work is not None and any(
+        isinstance(node, (cst.For, cst.While)) or _selects(model, node) for node in within([target.node.body])
+    ):
+        return min(work, Confidence.POSSIBLE)  # rounds may differ in what it does
+    return work
 
 
 def _module(function: Value) -> Confidence | None:
