@@ -71,7 +71,7 @@ class Gate(enum.Enum):
 
     RARE = "rare"  # every N steps, the first or the last step, once
     DEBUG = "debug"  # a debugging, tracing or profiling flag
-    HOST = "host"  # only where the tensor is on the host
+    HOST = "host"  # only where the tensor is on the host, or on another backend than CUDA
     NONE = "none"
 
 

@@ -95,6 +95,42 @@ def test_gates_by_what_the_command_line_says() -> None:
     )
 
 
+def test_what_only_another_backend_runs_waits_for_none_here() -> None:
+    check(
+        """
+        from torch import nn
+
+        class Head(nn.Module):
+            def forward(self, x):
+                if x.device.type == "mps":
+                    return x.mean().item()
+                if x.device.type != "npu":
+                    return x.max().item()  # TL101
+                return x.min().item()
+        """,
+        "TL101",
+    )
+
+
+def test_a_number_is_no_tensor_because_it_is_asked_whether_it_is() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+
+        class Up(nn.Module):
+            def forward(self, x, scale):
+                factor = 1.0 + 1.0 * (x.size(2) > 1)
+                if isinstance(factor, torch.Tensor):
+                    factor = factor.item()
+                if isinstance(scale, torch.Tensor):
+                    scale = scale.item()  # TL101
+                return x * factor * scale
+        """,
+        "TL101",
+    )
+
+
 def test_in_a_helper_and_a_method() -> None:
     check(
         """

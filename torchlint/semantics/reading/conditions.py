@@ -77,8 +77,8 @@ class ConditionReader(AttributeReader):
                 return SWAPPED
             return None
         if left.qual == "device type" and isinstance(right.const, str):
-            on_host = device_bits(right.const) == HOST
-            then, other = (Gate.HOST, Gate.NONE) if on_host else (Gate.NONE, Gate.HOST)
+            # Where only another backend runs (mps, npu, meta), nothing waits for CUDA either.
+            then, other = (Gate.NONE, Gate.HOST) if right.const == "cuda" else (Gate.HOST, Gate.NONE)
             return (then, other) if operator == "==" else (other, then) if operator == "!=" else None
         if (  # `i + 1 == len(loader)`
             isinstance(left_node, cst.BinaryOperation)
@@ -271,7 +271,7 @@ class ConditionReader(AttributeReader):
                     test.args[0].value,
                     lambda v: (
                         v
-                        if v.kind is Kind.TENSOR
+                        if v.kind is Kind.TENSOR or _is_known_number(v)
                         else v.but(
                             kind=Kind.TENSOR,
                             conf=Confidence.LIKELY,
@@ -363,3 +363,8 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
         elif isinstance(statement, (cst.If, cst.With, cst.For)) and _assigns(statement.body, name):
             return True
     return False
+
+
+def _is_known_number(value: Value) -> bool:
+    """Whether it is a number computed here: asking whether it is a tensor does not make it one."""
+    return value.kind is Kind.NUMBER and value.conf is Confidence.SURE and not value.deps
