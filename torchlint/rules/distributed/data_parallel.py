@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
+
+_NAMES_ONLY = frozenset("eval load_state_dict module state_dict".split())
 
 
 class DataParallel(Rule):
@@ -41,7 +45,7 @@ class DataParallel(Rule):
                     yield from self._report(made, model)
 
     def _report(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if hotness.in_test(site.context) or model.autograd_off(site.context):
+        if hotness.in_test(site.context) or model.autograd_off(site.context) or _is_unwrapped(site, model):
             return
         yield Report(
             site.node,
@@ -49,3 +53,13 @@ class DataParallel(Rule):
             "Run one process a device with `DistributedDataParallel`",
             Confidence.SURE,
         )
+
+
+def _is_unwrapped(site: sites.Call, model: Model) -> bool:
+    """Whether the wrapper is only there to load or save under its names: nothing calls it, and it comes off again."""
+    used = {
+        around.attr.value if isinstance(around := model.parent(read), cst.Attribute) else ""
+        for read in model.uses.get(site.node, ())
+        if not (isinstance(read, cst.Attribute) and read.attr.value == "module")
+    }
+    return "module" in used and used <= _NAMES_ONLY

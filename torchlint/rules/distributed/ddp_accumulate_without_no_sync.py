@@ -12,12 +12,13 @@ from torchlint.rules.measurement._intervals import Happening, happenings
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo
-from torchlint.semantics.model import Model
+from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
 from torchlint.semantics.values import Gate
 
 _DDP = "DistributedDataParallel"
 _FSDP = "FullyShardedDataParallel"
+_PREPARE = "accelerate.Accelerator.prepare"
 
 
 class DdpAccumulateWithoutNoSync(Rule):
@@ -28,7 +29,7 @@ class DdpAccumulateWithoutNoSync(Rule):
     bottleneck = "distributed"
     impact = Impact.HIGH
     summary = "Gradient accumulation reduces the gradients on every micro-step"
-    words = (_DDP, _FSDP)
+    words = (_DDP, _FSDP, "Accelerator")
 
     def on_module(self, model: Model) -> Iterator[Report]:
         wrappers: dict[cst.CSTNode, str] = {
@@ -54,7 +55,7 @@ class DdpAccumulateWithoutNoSync(Rule):
         if around is None:
             return
         forwards = [other for other in seen if other.effect.kind is EffectKind.FORWARD and other.context.inside(around)]
-        kinds = {wrappers[node] for other in forwards for node in _origins(other.effect) if node in wrappers}
+        kinds = {wrappers[node] for other in forwards for node in _makers(other.effect, model) if node in wrappers}
         if not kinds:
             return
         forward_held = any(_held(other, model) for other in forwards)
@@ -63,6 +64,8 @@ class DdpAccumulateWithoutNoSync(Rule):
             return
         # What the forward of DDP finds decides for its backward, as things are; its documentation asks for both.
         confidence = Confidence.POSSIBLE if forward_held and kinds == {_DDP} else Confidence.LIKELY
+        if kinds == {_PREPARE}:
+            confidence = Confidence.POSSIBLE  # there may be one process
         part = ""
         if forward_held or backward_held:
             part = ": `no_sync` covers only the " + ("forward" if forward_held else "backward")
@@ -80,44 +83,70 @@ class DdpAccumulateWithoutNoSync(Rule):
         return any(
             assign.name is not None and assign.name.endswith("require_backward_grad_sync")
             for assign in model.sites.assigns
-        ) or any(call.method == "set_requires_gradient_sync" for call in model.sites.calls)
+        ) or any(
+            call.method == "set_requires_gradient_sync" or call.callee == "accelerate.Accelerator.accumulate"
+            for call in model.sites.calls
+        )
 
     def _accumulating(
         self, backward: Happening, seen: list[Happening], function: FunctionInfo, model: Model
     ) -> Context | None:
         """What repeats the backward more often than the optimizer steps: a loop, or a function called on every step."""
         steps = [other.context for other in seen if other.effect.kind is EffectKind.OPTIMIZER_STEP]
-        loops = backward.context.enclosing_loops()
+        loops = [loop for loop in backward.context.enclosing_loops() if loop.loop is None or loop.loop.count != 1]
         for index, loop in enumerate(loops):
             inside = [step for step in steps if step.inside(loop)]
             if inside and index:
                 return loops[index - 1]
             if inside:
-                return loop if all(_rare(step, loop) for step in inside) else None
+                return loop if all(_rarer(step, backward.context, loop, model) for step in inside) else None
         if loops:
             return loops[0] if steps else None  # the optimizer steps after the loop
         body = function.body
         often = body is not None and model.hot(body) is not None
-        return body if often and body is not None and steps and all(_rare(step, body) for step in steps) else None
+        if not often or body is None or not steps:
+            return None
+        return body if all(_rarer(step, backward.context, body, model) for step in steps) else None
 
 
 def _kind(call: sites.Call) -> str | None:
+    if call.callee == _PREPARE:
+        return _PREPARE
     last = (call.callee or "").rsplit(".", 1)[-1]
     return last if last in (_DDP, _FSDP) and call.arguments else None
 
 
-def _origins(effect: Effect) -> tuple[cst.CSTNode, ...]:
-    return effect.value.origins if effect.value is not None else ()
+def _makers(effect: Effect, model: Model) -> list[cst.CSTNode]:
+    """The calls that made the module, or gave it to the name by which it is called."""
+    found = list(effect.value.origins) if effect.value is not None else []
+    name = dotted(effect.node.func) if isinstance(effect.node, cst.Call) else None
+    if name is not None:
+        statements = (a.node for a in model.sites.assigns if a.name == name)
+        found += [statement.value for statement in statements if isinstance(statement, cst.Assign)]
+    return found
 
 
-def _rare(context: Context, loop: Context) -> bool:
-    """Whether code in a loop runs every few rounds only."""
-    for link in context.chain():
+def _rarer(step: Context, backward: Context, loop: Context, model: Model) -> bool:
+    """Whether the optimizer steps every few rounds of a loop only, and the backward runs on the others as well."""
+    for link in step.chain():
         if link is loop:
             return False
-        if link.scope is Scope.BRANCH and link.gate is Gate.RARE:
-            return True
+        if link.scope is Scope.BRANCH and (link.gate is Gate.RARE or _counts_up(link, model)):
+            return not backward.inside(link)
     return False
+
+
+def _counts_up(branch: Context, model: Model) -> bool:
+    """Whether a branch compares a name that it sets to a number again: a count of what has gathered."""
+    test = branch.test
+    if not isinstance(test, cst.Comparison):
+        return False
+    name = dotted(test.left)
+    return any(
+        assign.name == name and assign.context.inside(branch) and type(assign.value.const) is int
+        for assign in model.sites.assigns
+        if name is not None
+    )
 
 
 def _held(happening: Happening, model: Model) -> bool:

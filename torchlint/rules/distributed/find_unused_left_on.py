@@ -15,6 +15,13 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
 
 _OPTION: Final = "find_unused_parameters"
+# What takes the option for a model that it is given elsewhere.
+_SETTINGS: Final = (
+    "accelerate.DistributedDataParallelKwargs",
+    "accelerate.utils.DistributedDataParallelKwargs",
+    "lightning.pytorch.strategies.DDPStrategy",
+    "pytorch_lightning.strategies.DDPStrategy",
+)
 
 
 class FindUnusedLeftOn(Rule):
@@ -26,7 +33,7 @@ class FindUnusedLeftOn(Rule):
     impact = Impact.LOW
     summary = "Every step searches for unused parameters of a model that uses all"
     fix_availability = FixAvailability.SOMETIMES
-    calls = ("torch.nn.parallel.DistributedDataParallel",)
+    calls = ("torch.nn.parallel.DistributedDataParallel", *_SETTINGS)
     words = ("find_unused_parameters",)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -35,20 +42,27 @@ class FindUnusedLeftOn(Rule):
         asked = option.value if option is not None else next((t[_OPTION] for t in tables if _OPTION in t), None)
         if asked is None or asked.const is not True or hotness.in_test(site.context):
             return
-        wrapped = site.arguments[0].value
-        if wrapped.cls is None or not _uses_all(wrapped.cls, frozenset()):
-            return
-        yield Report(
-            site.node,
-            f"`find_unused_parameters=True` walks the graph on every step, though `{wrapped.cls.name}.forward` uses "
-            "all its parameters every time",
-            "Leave it at False",
-            Confidence.LIKELY,
-            (("the model's class", wrapped.cls.node),),
-            NodeFix(Applicability.UNSAFE, "Leave it out", (remove_argument(site.node, option.node),))
-            if option is not None
-            else None,
-        )
+        cls = site.arguments[0].value.cls if site.callee not in _SETTINGS else None
+        if cls is None:
+            yield Report(
+                site.node,
+                "`find_unused_parameters=True` walks the graph on every step, which only a model that leaves some of "
+                "its parameters out on some steps needs",
+                "Leave it at False unless the reduction complains of parameters that were not used",
+                Confidence.POSSIBLE,
+            )
+        elif _uses_all(cls, frozenset()):
+            yield Report(
+                site.node,
+                f"`find_unused_parameters=True` walks the graph on every step, though `{cls.name}.forward` uses all "
+                "its parameters every time",
+                "Leave it at False",
+                Confidence.LIKELY,
+                (("the model's class", cls.node),),
+                NodeFix(Applicability.UNSAFE, "Leave it out", (remove_argument(site.node, option.node),))
+                if option is not None
+                else None,
+            )
 
 
 def _uses_all(cls: ClassInfo, seen: frozenset[ClassInfo]) -> bool:

@@ -119,6 +119,19 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
     return worst
 
 
+def unwaited_run(function: FunctionInfo, model: Model) -> Confidence | None:
+    """How sure it is that a function ends while device work it launched still runs; None where it does not."""
+    pending: Confidence | None = None
+    for happening in happenings(function):
+        if happening.effect.kind is EffectKind.WAIT:
+            pending = None
+        elif happening.effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD):
+            sure = _launches(happening.effect, model)
+            if sure is not None and (pending is None or sure > pending):
+                pending = sure
+    return pending
+
+
 def _pending(between: list[Happening], end: Happening, model: Model, *, around: bool) -> Confidence | None:
     pending: Confidence | None = None
     long_run = False

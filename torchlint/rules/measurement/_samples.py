@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -20,6 +21,8 @@ from torchlint.semantics.values import DEVICE, Kind
 # Figures that the first sample does not move, and figures that say how far samples lie apart.
 ROBUST: Final = frozenset("median min quantile quantiles percentile sorted nanmedian trim_mean sort".split())
 SPREAD: Final = ROBUST - {"min"} | frozenset("std stdev pstdev var variance iqr histogram histc max".split())
+TIMEIT: Final = ("timeit.timeit", "timeit.repeat", "timeit.Timer")  # each called with what it times
+_BUILTINS: Final = frozenset(dir(builtins))
 _MOVES: Final = frozenset("to cuda half float bfloat16 clone size keys values items".split())
 _BOOKKEEPING: Final = frozenset("append extend add print range len min max sum round write info debug".split())
 
@@ -53,6 +56,12 @@ class Repeated:
     node: cst.BaseExpression  # the function or module that is called, or the operation
     name: str | None  # of the function or module, as written
     loop: Context | None
+
+
+def timed_by_timeit(site: sites.Call) -> FunctionInfo | None:
+    """The function that `timeit` is given to run."""
+    work = site.argument(0, "stmt") if site.callee in TIMEIT else None
+    return work.value.fn if work is not None else None
 
 
 def clock_interval(site: sites.Binary, function: FunctionInfo, model: Model) -> Interval | None:
@@ -107,14 +116,14 @@ def repeated(interval: Interval, model: Model) -> Repeated | None:
         if name is not None and _works(call, interval):
             loop = next(iter(call.context.enclosing_loops()), None)
             if loop is None:
-                once = sampled_by_callers(interval.function) or _runs_module(call, interval)
+                once = sampled_by_callers(interval.function) or _runs_on_its_own(call, interval)
                 given = any(parameter.name == name for parameter in interval.function.parameters)
                 return Repeated(call.node.func, name, None) if once or given else None
             operands = [argument.node for argument in call.arguments]
             return Repeated(call.node.func, name, loop) if _same_work(operands, loop, model) else None
     for node, context in _operations(interval):
         loop = next(iter(context.enclosing_loops()), None)
-        if loop is not None and _same_work([node], loop, model):
+        if loop is None or _same_work([node], loop, model):
             return Repeated(node, None, loop)
     return None
 
@@ -124,9 +133,16 @@ def sampled_by_callers(function: FunctionInfo) -> bool:
     return any(caller.context.enclosing_loops() for caller in function.callers)
 
 
-def _runs_module(call: sites.Call, interval: Interval) -> bool:
-    effects = interval.function.effects
-    return any(effect.node is call.node and effect.kind is EffectKind.FORWARD for effect in effects)
+def _runs_on_its_own(call: sites.Call, interval: Interval) -> bool:
+    """Whether one call is work enough to time: it runs a module, or an operation on what is known to be on a device."""
+    return any(
+        effect.node is call.node
+        and (
+            effect.kind is EffectKind.FORWARD
+            or (effect.kind is EffectKind.LAUNCH and effect.value is not None and effect.value.device == DEVICE)
+        )
+        for effect in interval.function.effects
+    )
 
 
 def _operations(interval: Interval) -> Iterator[tuple[cst.BaseExpression, Context]]:
@@ -151,7 +167,12 @@ def _works(call: sites.Call, interval: Interval) -> bool:
         return not kinds or bool(kinds - {EffectKind.WAIT, EffectKind.CLOCK})
     if any(effect.kind in (EffectKind.FORWARD, EffectKind.LAUNCH) for effect in effects):
         return True
-    return call.method is None and call.function.kind is Kind.UNKNOWN
+    return call.method is None and call.function.kind is Kind.UNKNOWN and not _is_builtin(call.node.func)
+
+
+def _is_builtin(node: cst.BaseExpression) -> bool:
+    """Whether a name means what Python itself gives it, such as an exception."""
+    return isinstance(node, cst.Name) and node.value in _BUILTINS
 
 
 def _same_work(operands: list[cst.BaseExpression], loop: Context, model: Model) -> bool:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._conditions import unconditional
+from torchlint.rules._growth import counters, names_in
 from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.hotness import does, iterates
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 
 _PROFILERS = ("torch.profiler.profile", "torch.autograd.profiler.profile")
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.FORWARD})
@@ -47,14 +49,14 @@ class ProfilerLeftOn(Rule):
     def _covers_training(self, site: sites.Call, model: Model) -> bool:
         for entered in model.sites.withs:
             if entered.item is site.node or site.node in entered.manager.origins:
-                return any(_unbounded(loop, entered.context) for loop in model.sites.loops) or self._calls_training(
-                    entered.context
-                )
+                return any(
+                    _unbounded(loop, entered.context, model) for loop in model.sites.loops
+                ) or self._calls_training(entered.context)
         # Kept in a name or an attribute, and started by hand.
         for call in model.sites.calls:
             if call.method == "start" and call.receiver is not None and site.node in call.receiver.origins:
                 owner = call.context.owner
-                return any(loop.context.owner is owner and _unbounded(loop, None) for loop in model.sites.loops)
+                return any(loop.context.owner is owner and _unbounded(loop, None, model) for loop in model.sites.loops)
         return False
 
     def _calls_training(self, inside: Context) -> bool:
@@ -75,7 +77,20 @@ class ProfilerLeftOn(Rule):
         )
 
 
-def _unbounded(loop: sites.Loop, inside: Context | None) -> bool:
+def _stops_at_a_count(loop: sites.Loop, model: Model) -> bool:
+    """Whether the loop is left after some rounds: `if i > 5: break`."""
+    node = loop.context.node
+    body = node.body if isinstance(node, (cst.For, cst.While)) else None
+    return isinstance(body, cst.IndentedBlock) and any(
+        isinstance(part, cst.If)
+        and any(isinstance(inner, cst.Break) for inner in within([part.body]))
+        and isinstance(part.test, cst.Comparison)
+        and bool(names_in(part.test) & counters(loop.context, model))
+        for part in body.body
+    )
+
+
+def _unbounded(loop: sites.Loop, inside: Context | None, model: Model) -> bool:
     """Whether a loop makes steps without a small literal bound, inside the context asked for."""
     if inside is not None and not loop.outer.inside(inside):
         return False
@@ -85,6 +100,8 @@ def _unbounded(loop: sites.Loop, inside: Context | None) -> bool:
     assert facts is not None
     if facts.count is not None or any(link.scope is Scope.FUNCTION and link is inside for link in loop.outer.chain()):
         return facts.count is not None and facts.count > 100
+    if _stops_at_a_count(loop, model):
+        return False
     node = loop.iterable_node
     while isinstance(node, cst.Call):
         name = node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "")

@@ -9,7 +9,8 @@ import libcst as cst
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
-from torchlint.rules.measurement._intervals import functions_with, unwaited
+from torchlint.rules.measurement._intervals import functions_with, unwaited, unwaited_run
+from torchlint.rules.measurement._samples import TIMEIT, timed_by_timeit
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -23,7 +24,8 @@ class TimingWithoutSync(Rule):
     bottleneck = "measurement"
     summary = "A clock is read before the device has done the work that is measured"
     fix_availability = FixAvailability.SOMETIMES
-    words = ("time", "timer", "perf_counter", "monotonic")
+    calls = TIMEIT
+    words = ("time", "timer", "perf_counter", "monotonic", "timeit")
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if site.operator != "-" or site.left.kind is not Kind.CLOCK or site.right.kind is not Kind.CLOCK:
@@ -32,7 +34,7 @@ class TimingWithoutSync(Rule):
             return
         worst: tuple[Confidence, cst.CSTNode] | None = None
         for end in site.left.origins:
-            for start in site.right.origins:
+            for start in _beginnings(site, model):
                 found = self._interval(start, end, site, model)
                 if found is not None and (worst is None or found > worst[0]):
                     worst = (found, start)
@@ -52,6 +54,19 @@ class TimingWithoutSync(Rule):
             _repairs.waited(model, site.left.origin),
         )
 
+    def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        """`timeit.timeit(work)`: it reads the clock around all runs of the work, which must wait itself."""
+        work = timed_by_timeit(site)
+        confidence = unwaited_run(work, model) if work is not None and not hotness.in_test(site.context) else None
+        if confidence is not None:
+            yield Report(
+                site.node,
+                f"{quote(site.node)} reads the clock when all runs are launched: nothing in what it times waits for "
+                "the device",
+                "Call `torch.cuda.synchronize()` at the end of what is timed, or use `torch.utils.benchmark.Timer`",
+                confidence,
+            )
+
     def _interval(self, start: cst.CSTNode, end: cst.CSTNode, site: sites.Binary, model: Model) -> Confidence | None:
         """Whether the interval is unwaited in the nearest function that sees both readings, or in a caller of it."""
         home = model.function_of(site.context)
@@ -64,3 +79,11 @@ class TimingWithoutSync(Rule):
             if found is not None and (worst is None or found > worst):
                 worst = found
         return worst
+
+
+def _beginnings(site: sites.Binary, model: Model) -> tuple[cst.CSTNode, ...]:
+    """Where the interval may begin: in the loop, where a round begins the next one's; the first is one of many."""
+    loop = next(iter(site.context.enclosing_loops()), None)
+    calls = ((node, model.call(node)) for node in site.right.origins)
+    again = tuple(node for node, call in calls if loop is not None and call is not None and call.context.inside(loop))
+    return again or site.right.origins

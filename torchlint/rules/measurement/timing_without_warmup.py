@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.rules._warmth import was_warm
+from torchlint.rules._warmth import own_calls, was_warm
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Report, Rule
+from torchlint.rules.measurement._intervals import happenings
 from torchlint.rules.measurement._samples import (
     ROBUST,
     Interval,
@@ -19,10 +20,11 @@ from torchlint.rules.measurement._samples import (
     repeated,
     runs_on_device,
     sampled_by_callers,
+    timed_by_timeit,
 )
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
 
@@ -34,8 +36,8 @@ class TimingWithoutWarmup(Rule):
     name = "timing-without-warmup"
     bottleneck = "measurement"
     summary = "A benchmark times the first call, with all that is set up on it"
-    calls = (".elapsed_time",)
-    words = ("time", "timer", "perf_counter", "monotonic", "elapsed_time")
+    calls = (".elapsed_time", "timeit.timeit")
+    words = ("time", "timer", "perf_counter", "monotonic", "elapsed_time", "timeit")
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if site.operator == "-" and not hotness.in_test(site.context):
@@ -45,10 +47,32 @@ class TimingWithoutWarmup(Rule):
                 yield from self._judge(site.node, site.context, interval, model)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if not hotness.in_test(site.context):
+        if hotness.in_test(site.context):
+            return
+        if site.callee == "timeit.timeit":
+            yield from self._judge_timeit(site, model)
+        else:
             interval = event_interval(site, model)
             if interval is not None:
                 yield from self._judge(site.node, site.context, interval, model)
+
+    def _judge_timeit(self, site: sites.Call, model: Model) -> Iterator[Report]:
+        """`timeit.timeit(work, number=10)`: all runs count, the first among them."""
+        work = timed_by_timeit(site)
+        if work is None or not _launches(work):
+            return
+        home = model.function_of(site.context)
+        before = own_calls(home, model)
+        before = before[: before.index(site)]
+        if any(call.target is work for call in before) or mentions(home, ROBUST):
+            return
+        yield Report(
+            site.node,
+            f"{quote(site.node)} holds the first run: what the device, its libraries and the allocator set up then is "
+            "in the figure",
+            "Run it a few times before, or use `torch.utils.benchmark.Timer`",
+            Confidence.POSSIBLE,
+        )
 
     def _judge(self, node: cst.CSTNode, context: Context, interval: Interval, model: Model) -> Iterator[Report]:
         work = repeated(interval, model)
@@ -79,6 +103,15 @@ class TimingWithoutWarmup(Rule):
         )
 
 
+def _name_of(call: sites.Call) -> str | None:
+    return dotted(call.receiver_node) if call.receiver_node is not None else None
+
+
+def _launches(function: FunctionInfo) -> bool:
+    kinds = {happening.effect.kind for happening in happenings(function)}
+    return bool(kinds & {EffectKind.LAUNCH, EffectKind.FORWARD})
+
+
 def _is_start_up(work: Repeated, function: FunctionInfo, model: Model) -> bool:
     """Whether one call of something fresh is timed: what it costs to compile or load is the question."""
     if work.loop is not None:
@@ -104,8 +137,14 @@ def _drops_samples(context: Context, loop: Context, function: FunctionInfo, mode
     if body is not None and any(isinstance(node, (cst.Continue, cst.If)) for node in within([body])):
         return True
     kept = {store.owner_name for store in model.sites.stores if store.context.inside(loop)}
+    for node in within([body]) if body is not None else ():
+        if isinstance(node, cst.AssignTarget) and isinstance(node.target, cst.Subscript):
+            kept.add(dotted(node.target.value))  # an array is filled as well as a list
+    if any(call.method in ("pop", "popleft") and _name_of(call) in kept for call in own_calls(function, model)):
+        return True
     return any(
-        subscript.bounds and dotted(subscript.node.value) in kept
-        for subscript in model.sites.subscripts
-        if model.function_of(subscript.context) is function
+        isinstance(node, cst.Subscript)
+        and dotted(node.value) in kept
+        and any(isinstance(part.slice, cst.Slice) and part.slice.lower is not None for part in node.slice)
+        for node in within(function.body_nodes)
     )
