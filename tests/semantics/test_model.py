@@ -486,6 +486,22 @@ class TestHotness:
             "autograd": True,
         }
 
+    def test_a_forward_beside_bases_that_say_nothing_is_no_interface(self) -> None:
+        assert heat(
+            """
+            from abc import ABC
+            from somewhere import Unknown
+
+            class Transform(ABC):
+                def forward(self, data):
+                    mark("transform")
+
+            class Block(Unknown):
+                def forward(self, data):
+                    mark("block")
+            """
+        ) == {"transform": False, "block": True}
+
     def test_a_value_computed_once_and_kept_is_not_hot(self) -> None:
         assert heat(
             """

@@ -224,6 +224,9 @@ REPLICAS: Final = frozenset(
     torch.distributed.fsdp.FullyShardedDataParallel
     torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel""".split()
 )
+# Bases that say nothing of what a class is.
+PLAIN_BASES: Final = frozenset("object abc.ABC typing.Generic typing.Protocol".split())
+
 MODULE_BASES: Final = frozenset(
     """torch.nn.Module torch.nn.modules.module.Module torch.nn.modules.Module lightning.LightningModule
     pytorch_lightning.LightningModule lightning.pytorch.LightningModule pytorch_lightning.core.LightningModule

@@ -89,6 +89,19 @@ SILENT = {
             def forward(self, a):
                 return sum(layer(a) for layer in self.layers)
         """,
+    "a hook fills the list, which each round clears": """
+        import torch
+        import torch.nn.functional as F
+
+        def features(vgg, loader):
+            kept, found = [], []
+            vgg.features[20].register_forward_hook(lambda module, x, y: kept.append(y))
+            for batch in loader:
+                kept.clear()
+                vgg(batch.cuda())
+                found.append(F.interpolate(kept[0], (256, 256), mode="bilinear"))
+            return found
+        """,
     "a method changes the attribute": """
         from torch import nn
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
@@ -62,6 +63,11 @@ def names_read(node: cst.CSTNode) -> set[str]:
     return found
 
 
+_CHANGES_A_CONTAINER: Final = frozenset(
+    "append appendleft extend insert pop popleft popitem clear setdefault update discard".split()
+)
+
+
 def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
     """The names and attributes that get a value below, in place or not, also by methods that are called there."""
     written: set[str] = set()
@@ -75,7 +81,9 @@ def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
         elif isinstance(node, cst.AsName):
             targets = [node.name] if isinstance(node.name, (cst.Name, cst.Tuple)) else []
         elif isinstance(node, cst.Call):
-            if isinstance(node.func, cst.Attribute) and node.func.attr.value.endswith("_"):
+            if isinstance(node.func, cst.Attribute) and (
+                node.func.attr.value.endswith("_") or node.func.attr.value in _CHANGES_A_CONTAINER
+            ):
                 targets.append(node.func.value)
             targets += [a.value for a in node.args if a.keyword is not None and a.keyword.value == "out"]
             site = model.call(node)

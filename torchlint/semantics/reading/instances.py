@@ -78,8 +78,9 @@ class InstanceReader(EvidenceReader):
             if name.endswith(("Module", "Model")) and "." in name and not name.startswith(("torch.", "django.")):
                 return True
         if "forward" in cls.methods and not cls.is_a(known.AUTOGRAD_FUNCTION):
-            return any(base.cls is None and base.kind is not Kind.NAMESPACE for base in cls.bases) and not cls.is_a(
-                "object"
+            return any(
+                base.cls is None and base.kind is not Kind.NAMESPACE and base.qual not in known.PLAIN_BASES
+                for base in cls.bases
             )
         return False
 
