@@ -24,6 +24,13 @@ _COMPOUND = re.compile(r"(?:async|class|def|for|if|match|try|while|with)\b|@")
 _WORD = re.compile(r"\w+")
 
 
+# What may stand before an argument on its row, and behind it.
+_ARGUMENT = re.compile(r"[ \t]*(?:\w+[ \t]*=[ \t]*|\*{1,2})?\Z")
+_TAIL = re.compile(r"(?P<comma>[ \t]*,)?(?P<comment>[ \t]*(?:#[^\n]*)?)")
+_ASSIGNED = re.compile(r"(?:[\w.]+ = |return )?")
+_LONGEST = 120  # columns of a row that a repair writes, where it can be broken
+
+
 class _CannotEditError(Exception):
     """The repair cannot be written here without harm: a person has to."""
 
@@ -91,16 +98,18 @@ class _Writer:
         match edit.where:
             case "replace":
                 self._keep_comments(start, end, edit.content)
-                return self.source.edit(start, end, edit.content)
+                return self.source.edit(start, end, self._fitted(start, end, edit.content))
             case "unwrap":
                 start, end = self._with_parentheses(edit.node, start, end)
                 self._keep_comments(start, end, edit.content)
-                return self.source.edit(start, end, edit.content)
+                return self.source.edit(start, end, self._fitted(start, end, edit.content))
             case "before":
                 start, _ = self._with_parentheses(edit.node, start, end)
                 return self.source.edit(start, start, edit.content)
             case "after":
-                _, end = self._with_parentheses(edit.node, start, end)
+                start, end = self._with_parentheses(edit.node, start, end)
+                if edit.content.startswith(", ") and _ARGUMENT.match(self.text[self._row(start) : start]):
+                    return self._argument_row(start, end, edit.content.removeprefix(", "))
                 return self.source.edit(end, end, edit.content)
             case "line-before":
                 return self._line_before(start, edit.content)
@@ -114,6 +123,30 @@ class _Writer:
                 return self._delete(start, end)
             case _:
                 raise ValueError(f"no place is called {edit.where!r}")
+
+    def _row(self, offset: int) -> int:
+        """Where the row begins that an offset stands in."""
+        return self.text.rfind("\n", 0, offset) + 1
+
+    def _argument_row(self, start: int, end: int, argument: str) -> Edit:
+        """An argument on a row of its own behind one that has a row of its own, whose comment stays with it."""
+        row = self._row(start)
+        indentation = self.text[row:start][: len(self.text[row:start]) - len(self.text[row:start].lstrip())]
+        stop = self.text.find("\n", end)
+        behind = _TAIL.fullmatch(self.text, end, stop if stop >= 0 else len(self.text))
+        if behind is None:
+            return self.source.edit(end, end, f",\n{indentation}{argument}")
+        comma = "," if behind["comma"] else ""
+        return self.source.edit(end, behind.end(), f",{behind['comment']}\n{indentation}{argument}{comma}")
+
+    def _fitted(self, start: int, end: int, content: str) -> str:
+        """A call that would make its row too long, with an argument a row."""
+        row, stop = self._row(start), self.text.find("\n", end)
+        behind = self.text[end : stop if stop >= 0 else len(self.text)]
+        if "\n" in content or len(self.text[row:start] + content + behind.rstrip()) <= _LONGEST:
+            return content
+        before = self.text[row:start]
+        return _hanging(content, before[: len(before) - len(before.lstrip())])
 
     def _with_parentheses(self, node: cst.CSTNode, start: int, end: int) -> tuple[int, int]:
         """The span of a node with its own parentheses, unless a word stands right before or behind them."""
@@ -138,7 +171,11 @@ class _Writer:
 
     def _indented(self, content: str, line: LogicalLine) -> str:
         indentation = self.text[line.start : line.code]
-        return "".join(f"{indentation}{row}\n" if row.strip() else "\n" for row in content.splitlines())
+        rows = [
+            _hanging(row, indentation) if len(indentation + row) > _LONGEST and not row[:1].isspace() else row
+            for row in content.splitlines()
+        ]
+        return "".join(f"{indentation}{row}\n" if row.strip() else "\n" for row in rows)
 
     def _line_before(self, start: int, content: str) -> Edit:
         index, line = self._line(start)
@@ -265,6 +302,23 @@ class _Writer:
         if after.end == len(self.text):
             return self.source.edit(after.end, after.end, "\n" + written.removesuffix("\n"))
         return self.source.edit(after.end + 1, after.end + 1, written)
+
+
+def _hanging(written: str, indentation: str) -> str:
+    """`name = f(a, b)` with an argument a row, where it is a call; else as it is."""
+    start = _ASSIGNED.match(written)
+    assert start is not None
+    try:
+        call = cst.parse_expression(written[start.end() :])
+    except cst.ParserSyntaxError:
+        return written
+    if not isinstance(call, cst.Call) or call.lpar or any(isinstance(a.value, cst.GeneratorExp) for a in call.args):
+        return written
+    empty = cst.Module([])
+    arguments = [empty.code_for_node(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip() for a in call.args]
+    step = "\t" if "\t" in indentation else "    "
+    rows = "".join(f"{indentation}{step}{argument},\n" for argument in arguments)
+    return f"{start[0]}{empty.code_for_node(call.func)}(\n{rows}{indentation})"
 
 
 def _bindings(body: object) -> Iterator[tuple[str, str]]:

@@ -261,7 +261,7 @@ def findings_of(linked: Linked, reports: Sequence[_Report], settings: Settings) 
         if report.node not in spans:
             continue  # it stands in another file, and is reported with that
         start, end = spans[report.node]
-        fix = None if report.fix is None else _graded(to_fix(report.fix, tree, spans), rule.code, settings)
+        fix = None if report.fix is None else _graded(to_fix(report.fix, tree, spans), report, rule.code, settings)
         yield Finding(
             code=rule.code,
             name=rule.name,
@@ -293,8 +293,13 @@ def places(linked: Linked, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, tu
     return places
 
 
-def _graded(fix: Fix, code: str, settings: Settings) -> Fix:
-    """The fix with the applicability that the configuration gives it."""
+def _graded(fix: Fix, report: Report, code: str, settings: Settings) -> Fix:
+    """The fix with the applicability that the configuration gives it.
+
+    Where the finding is no more than possible, a person must look before results may change.
+    """
+    if fix.applicability is Applicability.UNSAFE and report.confidence is Confidence.POSSIBLE:
+        return replace(fix, applicability=Applicability.DISPLAY)
     if fix.applicability is Applicability.UNSAFE and code in settings.extend_safe_fixes:
         return replace(fix, applicability=Applicability.SAFE)
     if fix.applicability is Applicability.SAFE and code in settings.extend_unsafe_fixes:

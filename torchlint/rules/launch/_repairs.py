@@ -18,6 +18,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Kind
 
+_JOINS: Final = ("cat", "concat", "concatenate", "hstack", "vstack")
 _CASTS: Final = {"Float": "float", "Double": "double", "Half": "half", "Long": "long", "Int": "int", "Short": "short"}
 # In-place methods, and how many of their arguments a foreach function takes as they are.
 _FOREACH: Final = frozenset("mul_ add_ sub_ div_ copy_ lerp_ zero_ addcmul_ addcdiv_ clamp_min_ clamp_max_".split())
@@ -104,9 +105,14 @@ def collected(model: Model, site: sites.Call, grown: cst.BaseExpression, loop: c
     ):
         raise Unfit
     name, piece = grown.value, parts.elements[1].value
-    start = _start_before(model, loop, name)
-    if model.call(start.value) is None or not _is_empty(model, start.value):
+    if (site.callee or "").rpartition(".")[2] not in _JOINS:
         raise Unfit
+    start = _start_before(model, loop, name)
+    if not model.value(start.value).is_tensor or isinstance(start.value, cst.Name):
+        raise Unfit
+    read = names_read(piece)
+    if any(_changes(node, read) for node in below(loop.body)):
+        raise Unfit  # a list would hold what is changed later, where the join held a copy
     inside = [node for node in below(loop) if isinstance(node, cst.Name) and node.value == name]
     target = statement.targets[0].target
     if any(node is not grown and node is not target for node in inside) or loop.orelse is not None:
@@ -118,7 +124,7 @@ def collected(model: Model, site: sites.Call, grown: cst.BaseExpression, loop: c
         Applicability.UNSAFE,
         "Collect the pieces, and join them once",
         (
-            NodeEdit(start.value, "[]"),
+            NodeEdit(start.value, f"[{code(start.value)}]"),
             NodeEdit(statement, f"{name}.append({code(piece)})"),
             NodeEdit(loop, f"{name} = {code(site.node.func)}({name}{rest})", "line-after"),
         ),
@@ -148,22 +154,27 @@ def _start_before(model: Model, loop: cst.CSTNode, name: str) -> cst.Assign:
     return found
 
 
-def _is_empty(model: Model, start: cst.BaseExpression) -> bool:
-    """Whether a call makes a tensor without elements: `torch.empty(0)`, `torch.tensor([])`."""
-    site = model.call(start)
-    if site is None or not site.arguments:
-        return False
-    first = site.arguments[0].node
-    if site.callee in ("torch.tensor", "torch.Tensor"):
-        return isinstance(first, cst.List) and not first.elements
-    return site.callee in ("torch.empty", "torch.zeros") and site.arguments[0].value.const == 0
+def _changes(node: cst.CSTNode, names: set[str]) -> bool:
+    """Whether a node changes in place what one of the names stands for."""
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        method = node.func.attr.value
+        return method.endswith("_") and not method.endswith("__") and _stem(node.func.value) in names
+    if isinstance(node, (cst.AugAssign, cst.AssignTarget)) and not isinstance(node.target, cst.Name):
+        return _stem(node.target) in names
+    return isinstance(node, cst.AugAssign) and _stem(node.target) in names
+
+
+def _stem(node: cst.BaseExpression) -> str | None:
+    while isinstance(node, (cst.Attribute, cst.Subscript, cst.Call)):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node.value if isinstance(node, cst.Name) else None
 
 
 def _is_nested(model: Model, statement: cst.CSTNode, loop: cst.CSTNode) -> bool:
-    """Whether a statement stands in another loop or function inside of a loop."""
+    """Whether a statement stands in another loop, function or `try` inside of a loop."""
     around = model.parent(statement)
     while around is not None and around is not loop:
-        if isinstance(around, (cst.For, cst.While, cst.FunctionDef, cst.ClassDef)):
+        if isinstance(around, (cst.For, cst.While, cst.FunctionDef, cst.ClassDef, cst.Try, cst.TryStar)):
             return True
         around = model.parent(around)
     return False

@@ -9,6 +9,8 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.rules._patterns import operation
+from torchlint.rules._repairs import below
 from torchlint.rules.memory._decorators import perhaps_inference
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates
@@ -18,8 +20,11 @@ from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import children
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
-# What no graph hangs on, whoever reads it.
-_PLAIN: Final = frozenset({Kind.NUMBER, Kind.STRING, Kind.NONE, Kind.CLOCK})
+# Functions, methods and attributes of tensors and lists whose answer is the same with a graph and without one.
+_ASKING: Final = frozenset("len float int bool complex".split())
+_ASKED: Final = frozenset("item tolist detach data shape size dtype device numel dim ndim".split())
+_GROWING: Final = frozenset("append extend insert appendleft clear".split())
+_DEEPEST: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,15 +184,61 @@ def needed_by_backward(name: str, context: Context, model: Model) -> bool:
     return False
 
 
-def seen_whole(name: str, context: Context) -> bool:
-    """Whether all that reads what the name holds is in sight, and none of it is handed on as anything but a number."""
+def seen_whole(name: str, context: Context, model: Model) -> bool:
+    """Whether all that reads what a local name holds is in sight, and gives the same with a graph and without one."""
     base = name.split("[", 1)[0]
-    if "." in base:
+    if "." in base or context.owner is None:
         return False
-    return not any(
-        _returns(function, base) and any(value.kind not in _PLAIN for _, value, _ in function.return_sites)
-        for function in _around(context.owner)
+    *_, outermost = _around(context.owner)
+    bound = False
+    for node in below(outermost.node):
+        if not isinstance(node, cst.Name) or node.value != base:
+            continue
+        around = model.parent(node)
+        if isinstance(around, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and around.target is node:
+            bound = True
+        elif not _is_name_alone(node, around) and not _tells_no_graph(model, node):
+            return False
+    return bound
+
+
+def _is_name_alone(node: cst.Name, around: cst.CSTNode | None) -> bool:
+    """Whether a name is no variable: behind a dot, or that of an argument."""
+    return (isinstance(around, cst.Attribute) and around.attr is node) or (
+        isinstance(around, cst.Arg) and around.keyword is node
     )
+
+
+def _tells_no_graph(model: Model, node: cst.BaseExpression, depth: int = 0) -> bool:
+    """Whether what an expression gives is only asked for what a graph does not change: numbers, sizes, their sums."""
+    around = model.parent(node)
+    if depth > _DEEPEST or around is None:
+        return False
+    if isinstance(around, cst.Arg):
+        around = model.parent(around)
+    if isinstance(around, cst.Attribute):
+        call = model.parent(around)
+        if not isinstance(call, cst.Call) or call.func is not around:
+            return around.attr.value in _ASKED
+        if around.attr.value in _GROWING:
+            return isinstance(model.parent(call), cst.Expr)
+        return around.attr.value in _ASKED or (
+            operation(model, call) is not None and _tells_no_graph(model, call, depth + 1)
+        )
+    if isinstance(around, cst.Call):
+        site = model.call(around)
+        if site is not None and site.callee in _ASKING:
+            return True
+        if operation(model, around) is None and (site is None or site.callee != "sum"):
+            return False
+        return _tells_no_graph(model, around, depth + 1)
+    if isinstance(around, (cst.BinaryOperation, cst.Subscript)):
+        return _tells_no_graph(model, around, depth + 1)
+    if isinstance(around, cst.Assign):
+        uses = model.uses.get(node)
+        plain = all(isinstance(target.target, cst.Name) for target in around.targets)
+        return bool(uses) and plain and all(_tells_no_graph(model, use, depth + 1) for use in uses or ())
+    return isinstance(around, (cst.Comparison, cst.Del, cst.If))
 
 
 def _around(function: FunctionInfo | None) -> Iterator[FunctionInfo]:

@@ -70,7 +70,7 @@ class RetainedGraphContainer(Rule):
         fix = None
         if confidence > Confidence.POSSIBLE and isinstance(stored, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
             if value.kind is Kind.TENSOR:
-                safety = Applicability.SAFE if seen_whole(owner, context) else Applicability.UNSAFE
+                safety = Applicability.SAFE if seen_whole(owner, context, model) else Applicability.UNSAFE
                 fix = NodeFix(safety, "Detach what is kept", (NodeEdit(stored, ".detach()", "after"),))
         yield Report(
             node,

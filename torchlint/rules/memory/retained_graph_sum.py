@@ -58,7 +58,7 @@ class RetainedGraphSum(Rule):
             else "Add a detached value instead",
             confidence,
             because(kept.hot),
-            _detach(site.addend, safe=seen_whole(site.target, site.context))
+            _detach(site.addend, safe=site.added.kind is Kind.TENSOR and seen_whole(site.target, site.context, model))
             if confidence > Confidence.POSSIBLE
             else None,
             Impact.LOW if after_backward else None,

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
+from torchlint.rules._repairs import Unfit, add_argument, repair, tight
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.values import Value
 
 
 class WorkersRespawned(Rule):
@@ -53,7 +55,7 @@ class WorkersRespawned(Rule):
                 "set `persistent_workers=True`",
                 confidence,
                 (("this loop runs through the loader once per epoch", epochs.loop.node),),
-                _keep(site),
+                _keep(site, workers),
             )
 
 
@@ -99,11 +101,17 @@ def _changes_its_dataset(site: sites.Call, epochs: Context, model: Model) -> boo
     )
 
 
-def _keep(site: sites.Call) -> NodeFix:
+@repair
+def _keep(site: sites.Call, workers: Value) -> NodeFix:
+    """Keep the workers, where there are any: without them the loader refuses the option."""
     message = "Add `persistent_workers=True`"
     named = site.argument(None, "persistent_workers")
+    wanted = "True"
+    if not isinstance(workers.const, int):
+        count = site.argument(None, "num_workers")
+        if count is None:
+            raise Unfit
+        wanted = f"{tight(count.node)} > 0"
     if named is not None:
-        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(named.node, "True"),))
-    return NodeFix(
-        Applicability.UNSAFE, message, (NodeEdit(site.node.args[-1].value, ", persistent_workers=True", "after"),)
-    )
+        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(named.node, wanted),))
+    return NodeFix(Applicability.UNSAFE, message, (add_argument(site.node, f"persistent_workers={wanted}"),))

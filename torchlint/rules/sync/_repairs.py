@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
-from torchlint.rules._patterns import alike
+from torchlint.rules._patterns import alike, made_by, operation
 from torchlint.rules._repairs import (
     Rewrite,
     Unfit,
@@ -150,6 +150,9 @@ def tensors_own(model: Model, site: sites.Call) -> NodeFix:
     values = [argument.value for argument in site.arguments]
     nodes = [argument.node for argument in site.arguments]
     if len(values) == 1 and values[0].kind is Kind.CONTAINER and values[0].qual == "list":
+        members = values[0].elem.origins if values[0].elem is not None else ()
+        if not members or not all(operation(model, member) is not None for member in members):
+            raise Unfit  # Python's own numbers may be among them
         stack, imports = spell(model, "torch.stack")
         return rewrite.fix("Stack them first", f"{stack}({rewrite.part(nodes[0])}).{name}()", imports)
     if len(values) == 1 and (values[0].kind is Kind.TENSOR or isinstance(nodes[0], cst.Comparison)):
@@ -180,7 +183,7 @@ def scaled_operand(model: Model, site: sites.Call) -> NodeFix:
     if site.opaque_arguments or len(operands) < 2:
         raise Unfit
     rewrite = Rewrite(model, site.node)
-    parts = [rewrite.part(node, tightly=True) for node in operands]
+    parts = [rewrite.part(node, tightly=name != "masked_fill") for node in operands]
     if name in ("add", "sub", "subtract") and len(parts) == 2 and options.keys() == {"alpha"}:
         sign = "+" if name == "add" else "-"
         written = f"{parts[0]} {sign} {parts[1]} * {rewrite.part(options['alpha'], tightly=True)}"
@@ -189,7 +192,7 @@ def scaled_operand(model: Model, site: sites.Call) -> NodeFix:
             written = f"({written})"
         return rewrite.fix("Let the tensor take part", written)
     if name == "masked_fill":
-        parts += [rewrite.part(node, tightly=True) for key, node in options.items() if key == "value"]
+        parts += [rewrite.part(node) for key, node in options.items() if key == "value"]
         if len(parts) == 3 and options.keys() <= {"value"}:
             where, imports = spell(model, "torch.where")
             return rewrite.fix("Let the tensor take part", f"{where}({parts[1]}, {parts[2]}, {parts[0]})", imports)
@@ -205,8 +208,13 @@ def filled_element(model: Model, site: sites.Subscript) -> NodeFix:
         raise Unfit
     if not all(value is not None and value.kind is Kind.NUMBER for _, value in site.indices):
         raise Unfit
+    if any(value is not None and isinstance(value.const, bool) for _, value in site.indices):
+        raise Unfit  # that is a mask
+    # The target is evaluated before the number then; and what is called a tensor must be one.
+    known = site.base.conf is Confidence.SURE and model.value(statement.value).conf is Confidence.SURE
+    pure = all(is_pure(model, node) for node in below(statement))
     return NodeFix(
-        Applicability.SAFE,
+        Applicability.SAFE if known and pure else Applicability.UNSAFE,
         "Fill it on the device",
         (NodeEdit(statement, f"{code(site.node)}.fill_({code(statement.value)})"),),
     )
@@ -252,7 +260,7 @@ def chosen_on_device(model: Model, site: sites.Truth) -> NodeFix:
     if condition.kind is not Kind.TENSOR or condition.rank != 0 or condition.conf is Confidence.POSSIBLE:
         raise Unfit
     call = model.call(site.node)
-    if call is not None and call.callee == "bool":
+    if (call is not None and call.callee == "bool") or not _is_made_a_tensor(model, site.node):
         raise Unfit
     around = model.parent(site.node)
     where, imports = spell(model, "torch.where")
@@ -285,6 +293,16 @@ def chosen_on_device(model: Model, site: sites.Truth) -> NodeFix:
         "Choose on the device",
         (NodeEdit(around, "\n".join([*comments(around), written]), "lines"),),
         imports,
+    )
+
+
+def _is_made_a_tensor(model: Model, node: cst.BaseExpression) -> bool:
+    """Whether what made a value is an operation of tensors, on every way to it: no `a or b`, no choice, no number."""
+    origins = made_by(model, node)
+    return all(
+        operation(model, origin) is not None
+        and (origin is node or isinstance(model.parent(origin), (cst.Assign, cst.NamedExpr, cst.Arg)))
+        for origin in origins
     )
 
 

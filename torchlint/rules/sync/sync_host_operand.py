@@ -130,4 +130,6 @@ def _index_confidence(value: Value) -> Confidence:
 
 
 def _is_one_element(base: Value, indices: Sequence[tuple[object, Value | None]]) -> bool:
-    return base.rank == len(indices) and all(value is not None and value.kind is Kind.NUMBER for _, value in indices)
+    return base.rank == len(indices) and all(
+        value is not None and value.kind is Kind.NUMBER and value.const is not Ellipsis for _, value in indices
+    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 import libcst as cst
 
 from torchlint.rules._patterns import Operation, alike, consumers, is_number, made_by, operation, same
-from torchlint.rules._repairs import Rewrite, Unfit, code, repair, spell
+from torchlint.rules._repairs import Rewrite, Unfit, add_argument, code, repair, spell
 from torchlint.rules.base import NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -17,6 +18,7 @@ from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Kind
 
 _FUNCTIONAL: Final = "torch.nn.functional"
+_SEQUENTIAL: Final = "torch.nn.Sequential"  # does more than the operation that ends it
 # Where a written-out activation must agree with the function that is to take its place.
 _POINTS: Final = (-3.1, -1.2, -0.4, 0.3, 1.7, 2.9)
 _TOLERANCE: Final = 1e-5
@@ -64,8 +66,17 @@ def softmax(model: Model, node: cst.CSTNode, above: cst.BaseExpression, below: c
     rewrite = Rewrite(model, node)
     rewrite.spare(exponential.node, over.node, total.node)
     scores = _unshifted(model, exponential.operands[0], dim)
+    _not_changed(model, node)
     name, imports = spell(model, "torch.softmax")
     return rewrite.fix("Call `torch.softmax`", f"{name}({rewrite.part(scores)}, dim={rewrite.part(dim)})", imports)
+
+
+def _not_changed(model: Model, node: cst.CSTNode) -> None:
+    """Raise Unfit where a value is changed in place, and the backward of what is to make it needs it as it was."""
+    for step in consumers(model, node):
+        if step is not None and (step.in_place or isinstance(step.node, cst.AugAssign)) and step.operands:
+            if made_by(model, step.operands[0]) == (node,) or step.in_place:
+                raise Unfit
 
 
 def _new_dimension(model: Model, made: Operation) -> int | None:
@@ -136,6 +147,7 @@ def log_softmax(model: Model, site: sites.Call) -> NodeFix:
         for argument in loss.args[1:]:
             rewrite.part(argument.value)
         return rewrite.fix("Call `cross_entropy`", f"{name}({rewrite.part(softmax.operands[0])}{rest})", imports)
+    _not_changed(model, site.node)
     rewrite = Rewrite(model, site.node)
     rewrite.unchanged(softmax.node)
     name, imports = spell(model, f"{_FUNCTIONAL}.log_softmax")
@@ -287,7 +299,9 @@ def _evaluate(model: Model, expression: cst.BaseExpression, x: cst.BaseExpressio
     made = operation(model, origins[0]) if len(origins) == 1 else None
     if made is None or depth > _DEEPEST or made.in_place or isinstance(made.node, cst.AugAssign):
         raise Unfit
-    if made.call is not None and any(argument.name is not None for argument in made.call.arguments):
+    if made.call is not None and (
+        any(argument.name is not None for argument in made.call.arguments) or made.call.function.qual == _SEQUENTIAL
+    ):
         raise Unfit
     operands = [_evaluate(model, operand, x, at, depth + 1) for operand in made.operands]
     if len(operands) == 1 and made.name in _ONE:
@@ -358,7 +372,7 @@ def norm(model: Model, node: cst.CSTNode, function: str, value: cst.BaseExpressi
     if not _is_last(model, spread):
         raise Unfit
     if spread.name == "var":
-        if not _is(model, spread.operands[0], x):
+        if not _is(model, spread.operands[0], x) or not is_biased(model, spread):
             raise Unfit
     else:
         power = _made(model, spread.operands[0], "square", "pow", "mul")
@@ -375,6 +389,16 @@ def norm(model: Model, node: cst.CSTNode, function: str, value: cst.BaseExpressi
     rewrite.spare(root.node, spread.node)
     written, eps = rewrite.part(x), rewrite.part(epsilon) if epsilon is not None else "0.0"
     return rewrite.fix(f"Call `{function}`", f"{spelled}({written}, {written}.shape[-1:], eps={eps})", imports)
+
+
+def is_biased(model: Model, made: Operation) -> bool:
+    """Whether a variance divides by the number of elements, as norms do."""
+    for name, wanted in (("unbiased", False), ("correction", 0)):
+        argument = made.argument(99, name)
+        if argument is not None:
+            return bool(model.value(argument).const == wanted)
+    position = made.argument(2)
+    return position is not None and model.value(position).const is False
 
 
 def _is_last(model: Model, made: Operation) -> bool:
@@ -461,11 +485,14 @@ def _grouped(model: Model, attention: sites.Call) -> NodeFix:
             raise Unfit
         dropped.append(statement)
         times.append(repeats)
+        readers = [node for node in model.uses.get(made.node, ()) if node is not given.node]
+        if readers:
+            raise Unfit  # what is repeated is needed elsewhere as well
     if not alike(model, times[0], times[1]):
         raise Unfit
     last = attention.node.args[-1]
-    rewrite = Rewrite(model, last)
-    return rewrite.fix("Pass `enable_gqa=True`", f"{_argument(last)}, enable_gqa=True", dropped=tuple(dropped))
+    fix = Rewrite(model, last).fix("Pass `enable_gqa=True`", _argument(last), dropped=tuple(dropped))
+    return replace(fix, edits=(add_argument(attention.node, "enable_gqa=True"), *fix.edits[1:]))
 
 
 @repair

@@ -181,7 +181,10 @@ def _is_function_of(model: Model, gate: cst.BaseExpression, x: cst.BaseExpressio
     if found is None or not found.certain:
         return False
     return any(
-        step.operands and same(model, step.operands[0], x) and sum(1 for _ in consumers(model, step.node)) == 1
+        step.operands
+        and same(model, step.operands[0], x)
+        and (step.call is None or step.call.function.qual != "torch.nn.Sequential")
+        and sum(1 for _ in consumers(model, step.node)) == 1
         for step in found.operations
     )
 

@@ -68,7 +68,11 @@ def _norm(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confi
             found = _centred(model, value)
             if step.name == "var":
                 if found is not None and same(model, found, step.operands[0]):
-                    return "layer_norm", found, Confidence.LIKELY if _biased(model, step) else Confidence.POSSIBLE
+                    return (
+                        "layer_norm",
+                        found,
+                        Confidence.LIKELY if _repairs.is_biased(model, step) else Confidence.POSSIBLE,
+                    )
                 continue
             squared = _squared(model, step.operands[0])
             if squared is None or not same(model, squared, value):
@@ -132,15 +136,6 @@ def _over_last(model: Model, step: Operation) -> bool:
         return value.const == -1
     sizes = [item.const for item in (value.items or {}).values()]
     return (bool(sizes) and sizes[-1] == -1) or (-1 in sizes and all(isinstance(n, int) and n < 0 for n in sizes))
-
-
-def _biased(model: Model, step: Operation) -> bool:
-    for name, wanted in (("unbiased", False), ("correction", 0)):
-        argument = step.argument(99, name)
-        if argument is not None:
-            return bool(model.value(argument).const == wanted)
-    position = step.argument(2)
-    return position is not None and model.value(position).const is False
 
 
 def _squared(model: Model, expression: cst.BaseExpression) -> cst.BaseExpression | None:
