@@ -23,7 +23,7 @@ def step(net, opt, part):
         "torch.from_numpy(a)",
         "torch.from_numpy(np.ascontiguousarray(a)).float()",
         "torch.stack([torch.from_numpy(r) for r in a])",
-        "torch.zeros(64, 1024)",
+        "torch.zeros(1024, 1024)",
         "torch.tensor(a.tolist())",
         "torch.from_numpy(a).pin_memory().float().mul(2)",
         "table[n : n + 8]",

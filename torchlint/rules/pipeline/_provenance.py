@@ -17,6 +17,7 @@ class Provenance:
     """Looks up what made a value. Made once a file, when a rule first asks."""
 
     def __init__(self, model: Model) -> None:
+        self._model = model
         self._calls: dict[cst.CSTNode, sites.Call] = {site.node: site for site in model.sites.calls}
         self._operands: dict[cst.CSTNode, list[Operand]] = {}
         for binary in model.sites.binaries:
@@ -38,6 +39,8 @@ class Provenance:
         if node is None:
             return None
         site = self._calls.get(node)
+        if site is None and isinstance(node, cst.Subscript) and node not in self._operands:
+            return [(node.value, self._model.value(node.value))]  # of an array
         return self._operands.get(node) if site is None else list(_inputs(site))
 
 

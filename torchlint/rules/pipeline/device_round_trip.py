@@ -17,6 +17,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
 _FROM_DATA: Final = frozenset("torch.tensor torch.as_tensor torch.asarray".split())
+_NO_WORK: Final = frozenset("numpy from_numpy as_tensor asarray detach contiguous pin_memory to cpu clone".split())
 _LONGEST: Final = 60  # steps that are followed back
 # NumPy's functions that only the host has.
 _HOST_WORK: Final = ("numpy.load", "numpy.save", "numpy.fromfile", "numpy.vectorize", "numpy.apply_along_axis")
@@ -44,8 +45,9 @@ class DeviceRoundTrip(Rule):
             confidence = model.device_confidence(left.receiver, left.context, by_method=True)
             if confidence is None:
                 continue
-            if trip.other_data:
-                confidence = Confidence.POSSIBLE  # the work needs what only the host has as well
+            if trip.other_data or not trip.worked:
+                # The work needs what only the host has as well; or there is none, and the host's memory is what counts.
+                confidence = Confidence.POSSIBLE
             back = transfers.copied_at_rate(model, site.context, min(confidence, Confidence.LIKELY))
             if back is None:
                 continue
@@ -80,6 +82,7 @@ class _Trip:
         self.provenance = provenance
         self.left: sites.Call | None = None
         self.other_data = False
+        self.worked = False  # the host computed something
         self.seen: set[cst.CSTNode] = set()
 
     def follow(self, value: Value) -> bool:
@@ -98,6 +101,7 @@ class _Trip:
             callee = call.callee or ""
             if not callee.startswith(("torch.", "numpy.")) or callee.startswith(_HOST_WORK):
                 return False
+        self.worked |= call is None or (call.callee or "").rsplit(".", 1)[-1] not in _NO_WORK
         operands = self.provenance.operands(value)
         if not operands:
             return False

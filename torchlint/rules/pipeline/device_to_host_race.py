@@ -26,10 +26,9 @@ _NOT_READING: Final = frozenset(
     to cuda xpu npu copy_ record_stream share_memory_""".split()
 )
 _READING_METHODS: Final = known.TENSOR_ONLY_METHODS | known.REDUCTIONS | {"numpy", "tolist", "item"}
-# Functions that read what they are given.
+# Functions that read what they are given; `list` and `tuple` only put it together.
 _READING_CALLS: Final = frozenset(
-    """abs all any bool complex float int list math.isnan math.sqrt max min print repr round set sorted str sum
-    tuple""".split()
+    "abs all any bool complex float int math.isnan math.sqrt max min print repr round sorted str sum".split()
 )
 
 

@@ -38,19 +38,19 @@ class LoopInvariantTransfer(Rule):
         hot = model.hot(site.context)
         if hot is None or transfers.copied_at_rate(model, site.context, Confidence.LIKELY) is None:
             return
+        is_module = receiver.kind is Kind.MODULE or _is_called(site, model)
         loop = _loop_that_repeats(site, name, model)
         if loop is not None:
             confidence = _sureness(receiver, loop)
-        elif _is_constant_of_module(site, receiver, name):
+        elif _is_constant_of_module(site, receiver, name) or _is_module_kept(site, name, model):
             confidence = Confidence.LIKELY
         else:
             return
         yield Report(
             site.node,
-            f"{quote(site.node)} moves the same {'module' if receiver.kind is Kind.MODULE else 'tensor'} to the device "
-            f"{often(hot)}",
+            f"{quote(site.node)} moves the same {'module' if is_module else 'tensor'} to the device {often(hot)}",
             "move it once before the loop"
-            if loop is not None
+            if loop is not None or is_module
             else "register it as a buffer, which moves with the module",
             confidence,
             _related(hot, loop),
@@ -142,6 +142,25 @@ def _is_constant_of_module(site: sites.Call, receiver: Value, name: str) -> bool
         if method.role is not Role.SETUP and any(stored == attribute for _, stored, _ in method.attributes):
             return False
     return not any(isinstance(node, cst.Call) for node in made)  # `register_buffer` is a call
+
+
+def _is_called(site: sites.Call, model: Model) -> bool:
+    """Whether what is moved is called at once, as modules are: `self.teacher.to(device)(x)`."""
+    around = model.parent(site.node)
+    return isinstance(around, cst.Call) and around.func is site.node
+
+
+def _is_module_kept(site: sites.Call, name: str, model: Model) -> bool:
+    """Whether a module that an object holds is moved and called at once, and nothing moves it away again."""
+    if not name.startswith("self.") or not _is_called(site, model):
+        return False
+    return not any(
+        call.method in ("cpu", "to")
+        and call is not site
+        and call.receiver_node is not None
+        and dotted(call.receiver_node) == name
+        for call in model.sites.calls
+    )
 
 
 def _related(hot: Hot, loop: Context | None) -> tuple[tuple[str, cst.CSTNode], ...]:

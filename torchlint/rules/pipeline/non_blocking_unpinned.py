@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import prod
 from typing import Final
@@ -14,7 +15,8 @@ from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Value
 
-_SMALL: Final = 4096  # elements that the driver takes into its staging buffer at once: there the flag holds
+_SMALL: Final = 2 << 20  # bytes: up to here a copy was measured not to wait (`torchlint.knowledge.waits`)
+_WIDEST: Final = 8  # bytes of an element, where its dtype is not known
 
 
 class NonBlockingUnpinned(Rule):
@@ -30,23 +32,26 @@ class NonBlockingUnpinned(Rule):
         if transfer is None or not transfer.non_blocking or transfer.source.pinned is not False:
             return
         confidence = transfers.reaches_device(transfer)
+        source = transfer.source
         if confidence is None:
             return
-        source = transfer.source
-        small = _is_small(source)
         copied = transfers.copied_at_rate(model, site.context, confidence)
         if copied is None:
             return
         yield Report(
             site.node,
             f"{quote(site.node)} copies from memory that is not pinned, so the driver stages it first and the host is "
-            f"held for that {copied.often}, whatever `non_blocking` says",
+            f"held for that {copied.often} if it is more than 2 MiB, whatever `non_blocking` says",
             "pin the memory once, outside the loop" if not source.loaders else "give the loader `pin_memory=True`",
-            min(copied.confidence, Confidence.POSSIBLE) if small else copied.confidence,
+            min(copied.confidence, Confidence.POSSIBLE) if _is_small(source) else copied.confidence,
             (*copied.related, *transfers.loaders_of(source)),
         )
 
 
 def _is_small(value: Value) -> bool:
+    """Whether the driver takes it into its staging buffer at once: there the flag holds."""
     sizes = () if value.rank == 0 else value.shape
-    return sizes is not None and None not in sizes and prod(n or 0 for n in sizes) <= _SMALL
+    if sizes is None or None in sizes:
+        return False
+    width = re.search(r"\d+$", value.dtype or "")
+    return prod(n or 0 for n in sizes) * (int(width[0]) // 8 if width else _WIDEST) <= _SMALL

@@ -162,15 +162,16 @@ class ConditionReader(AttributeReader):
         elif (
             isinstance(test, cst.Call) and isinstance(test.func, cst.Name) and test.func.value == "hasattr" and flipped
         ):
-            kept = test.args[0].value if test.args else None
+            kept = test
         elif flipped and isinstance(test, cst.Attribute):
             kept = test  # `if not self.ready: ...; self.ready = True`
-        elif isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.Or):
+        elif isinstance(test, cst.BooleanOperation):
             for part in (test.left, test.right):
-                if self._gate_of_cache(node, part, flipped) is not Gate.NONE:
+                asked, negated = _unnegated(part)
+                if self._gate_of_cache(node, asked, flipped != negated) is not Gate.NONE:
                     return Gate.RARE
             return Gate.NONE
-        name = dotted(kept) if kept is not None else None
+        name = _attribute_asked(kept) or dotted(kept) if kept is not None else None
         if name is None or ("." not in name and not self._is_outer(name)):
             return Gate.NONE
         return Gate.RARE if _assigns(node.body, name) else Gate.NONE
@@ -332,6 +333,16 @@ def _either(a: Gate, b: Gate) -> Gate:
 
 def _both(a: Gate, b: Gate) -> Gate:
     return a if b is not Gate.NONE else Gate.NONE
+
+
+def _attribute_asked(node: cst.BaseExpression) -> str | None:
+    """`self.x` for `hasattr(self, "x")` and `getattr(self, "x", None)`."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or len(node.args) < 2:
+        return None
+    owner, name = dotted(node.args[0].value), node.args[1].value
+    if node.func.value not in ("hasattr", "getattr") or owner is None or not isinstance(name, cst.SimpleString):
+        return None
+    return f"{owner}.{name.raw_value}"
 
 
 def _assigns(body: cst.BaseSuite, name: str) -> bool:

@@ -273,7 +273,7 @@ class ExternalReader(MethodReader):
             dtype = dtype or "int64"
             size = next((a.value for a in site.arguments if a.name == "size" or a.value.kind is Kind.CONTAINER), None)
             if size is not None and size.kind is Kind.CONTAINER and size.items is not None:
-                rank = len(size.items)
+                shape = tuple(v.const if isinstance(v.const, int) else None for v in size.items.values())
         else:
             sizes = [a.value for a in site.arguments if a.name is None]
             if len(sizes) == 1 and sizes[0].kind is Kind.CONTAINER and sizes[0].items is not None:
