@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchlint.verify.inputs import SIZES
+from torchlint.verify.inputs import sizes
 
 
 def experiment(before: str, after: str | None = None, **changes: Any) -> dict[str, Any]:
@@ -12,8 +12,8 @@ def experiment(before: str, after: str | None = None, **changes: Any) -> dict[st
     x = {"name": "x", "kind": "tensor", "dtype": "float32", "shape": [4, 4], "origin": "the test"}
     return {
         "id": "one", "rung": "in place", "rule": "TL101", "label": "one", "before": before, "after": after or before,
-        "inputs": None, "entry": "flagged", "arguments": [x], "globals": {}, "trials": [{}],
-        "sizes": dict(SIZES["small"]), "dtype": "float32", "rows": None, "criterion": "time", "allow": [],
+        "inputs": None, "entry": "flagged", "arguments": [x], "globals": {},
+        "sizes": sizes("small"), "dtype": "float32", "rows": None, "criterion": "time", "allow": [],
         "attributes": [], "stand_ins": [], "calls": 1, **changes,
     }  # fmt: skip
 

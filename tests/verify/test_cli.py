@@ -60,7 +60,9 @@ def test_a_plan_is_made_without_torch_and_comes_with_its_worker(project: Path, m
     made = json.loads((project / "plan.json").read_text(encoding="utf-8"))
     rungs = {e["id"]: e["rung"] for e in made["experiments"]}
     (finding,) = made["findings"]
-    assert [rungs[identity] for identity in finding["ladder"]] == ["in place", "extracted", "template"]
+    ladder = [rungs[identity] for identity in finding["ladder"]]
+    assert list(dict.fromkeys(ladder)) == ["in place", "extracted", "template"]
+    assert ladder == sorted(ladder, key=["in place", "extracted", "template"].index)
     compile((project / "worker.py").read_text(encoding="utf-8"), "worker.py", "exec")
 
 

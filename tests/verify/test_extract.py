@@ -64,7 +64,8 @@ def test_a_function_comes_with_what_it_needs_and_nothing_else(cut: Callable[...,
     assert "def helper(x" in kept
     assert "LIMIT = 3" in kept
     assert "import json" in kept
-    for left_out in ("import os", "unused", "class Net", "Loss", "Tensor", "Loader", "float"):
+    assert "class Net" in kept  # an object of it is what is passed
+    for left_out in ("import os", "unused", "Loss", "Tensor", "Loader", "float"):
         assert left_out not in kept
     assert "loss.detach()" in whole.after.source
 
@@ -96,7 +97,7 @@ def test_a_loop_becomes_a_function_of_what_it_reads(cut: Callable[..., list[extr
 
 
 def test_a_method_is_cut_with_its_class(cut: Callable[..., list[extract.Piece]]) -> None:
-    whole = cut(TEXT, "return helper(x)", "return helper(x) + 0")[0]
+    whole = cut(TEXT, "return helper(x)", "return helper(x) + 0", whole_loops=False)[0]
     assert whole.before.entry == "Net.forward"
     assert whole.before.owner is not None
     assert "def train" not in whole.before.source
@@ -140,3 +141,48 @@ def test_the_rows_of_a_head_are_not_those_of_its_body() -> None:
     lines = ["if (", "    x", "):", "    y = 1", "    z = 2"]
     assert extract.statement_rows(lines, 2) == (1, 3)
     assert extract.statement_rows(lines, 4) == (4, 4)
+
+
+CALLED = """\
+import torch
+
+
+class Meter:
+    def __init__(self):
+        self.total = torch.zeros(())
+
+    def push(self, value):
+        self.total = self.total + value
+
+    def save(self, path):
+        torch.save(self.total, path)
+
+
+def epoch(model, loader):
+    meter = Meter()
+    for x in loader:
+        meter.push(model(x).mean())
+    return meter.total
+"""
+
+
+def test_a_cost_between_statements_is_measured_where_the_loop_is(cut: Callable[..., list[extract.Piece]]) -> None:
+    entries = [piece.before.entry for piece in cut(CALLED, "self.total + value", "self.total + value.detach()")]
+    assert entries == ["epoch", "Meter.push"]
+
+
+def test_a_constructor_is_measured_by_what_uses_the_object(cut: Callable[..., list[extract.Piece]]) -> None:
+    pieces = cut(CALLED, "torch.zeros(())", "torch.zeros(1)", whole_loops=False)
+    assert [piece.before.entry for piece in pieces] == ["epoch"]
+
+
+def test_methods_that_nothing_reaches_are_left_out(cut: Callable[..., list[extract.Piece]]) -> None:
+    assert "torch.save" not in cut(CALLED, "self.total + value", "self.total + value.detach()")[0].before.source
+
+
+def test_a_flag_of_a_module_is_measured_in_what_runs_under_it(cut: Callable[..., list[extract.Piece]]) -> None:
+    text = f"import torch\n\ntorch.backends.cudnn.benchmark = True\n\n\n{CALLED[len('import torch') :].lstrip()}"
+    piece = cut(text, "benchmark = True", "benchmark = False")[0]
+    assert piece.before.entry == "epoch"
+    assert "benchmark = True" in piece.before.source
+    assert "benchmark = False" in piece.after.source

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -67,7 +68,8 @@ def pieces(
     """The ways to cut the flagged code out, the most faithful first.
 
     Args:
-        whole_loops: the cost lies between statements, so that the bare ones show nothing of it.
+        whole_loops: the cost lies between statements, so that the bare ones show nothing of it: the nearest caller with
+            a loop is measured before the function itself.
         finding: whose row says where.
         lines: of the file.
         after: the whole text, repaired.
@@ -79,25 +81,100 @@ def pieces(
     path = _path(one, row)
     rows = {row, *(r for edit in edits for r in (edit.start.row, edit.end.row))}
     found = False
-    if path:
-        counterpart = _follow(other, path)
-        if counterpart is not None:
-            owner = path[0] if len(path) > 1 else ""
-            try:
-                yield Piece(
-                    "in place",
-                    f"{'method' if owner else 'function'} {'.'.join(path)}",
-                    _whole(before, one, path),
-                    _whole(after, other, path),
-                )
-                found = True
-            except Uncut:
-                pass
-    for piece in _regions(before, one, after, other, path, row, rows, whole_loops):
-        found = True
-        yield piece
+    for entry in _entries(one, path, row, whole_loops):
+        with contextlib.suppress(Uncut):
+            yield Piece(
+                "in place", _called(entry, path), _whole(before, one, entry, rows), _whole(after, other, entry, rows)
+            )
+            found = True
+    if path[-1:] not in (("__init__",), ("__post_init__",)):  # alone, making an object shows nothing
+        for piece in _regions(before, one, after, other, path, row, rows, whole_loops):
+            found = True
+            yield piece
     if not found:
         raise Uncut("the flagged code could not be told apart from the rest of its file")
+
+
+def _called(entry: tuple[str, ...], path: tuple[str, ...]) -> str:
+    what = f"{'method' if len(entry) > 1 else 'function'} {'.'.join(entry)}"
+    return what if entry == path or not path else f"{what}, around {'.'.join(path)}"
+
+
+MAX_ENTRIES = 4  # functions that are tried as the place to measure
+_LIVING = "forward __call__ training_step step update fit train run".split()  # what an object is made for, in order
+_SPECIAL = ("__init__", "__enter__", "__exit__", "__call__", "forward", "__iter__", "__getitem__", "__post_init__")
+
+
+def _entries(tree: ast.Module, path: tuple[str, ...], row: int, whole_loops: bool) -> list[tuple[str, ...]]:
+    """The functions to call, the most telling first: the flagged one, and those of the file that call it.
+
+    What stands in a constructor or at module level shows its cost in what uses it: there the flagged function comes
+    last, or not at all.
+    """
+    setting_up = not path or path[-1] in ("__init__", "__post_init__")
+    callers = _callers(tree, path, row)
+    looping = [caller for caller in callers if _loops(_follow(tree, caller))]
+    if setting_up:
+        living = [(path[0], name) for name in _LIVING] if len(path) > 1 else []
+        own = [entry for entry in living if _follow(tree, entry) is not None]
+        base = [(path[0], "forward")] if len(path) > 1 and not own else []  # of a class that inherits it
+        chosen = [*own, *base, *looping, *callers] if not whole_loops else [*looping, *own, *base, *callers]
+    elif whole_loops and not _loops(_follow(tree, path)):
+        chosen = [*looping, path, *callers]
+    else:
+        chosen = [path, *looping, *callers]
+    return list(dict.fromkeys(entry for entry in chosen if entry))[:MAX_ENTRIES]
+
+
+def _loops(function: ast.AST | None) -> bool:
+    return function is not None and any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(function))
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:
+    """Functions and methods of the module, with their paths."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield (node.name,), node
+        elif isinstance(node, ast.ClassDef):
+            yield from (((node.name, c.name), c) for c in node.body if isinstance(c, ast.FunctionDef))
+
+
+def _callers(tree: ast.Module, path: tuple[str, ...], row: int) -> list[tuple[str, ...]]:
+    """The functions that call the one at `path`, the nearest first; of a class' special methods, what makes it.
+
+    For what stands at module level: the functions that read what it binds, or all where it binds nothing.
+    """
+    known = dict(_functions(tree))
+    if not path:
+        statement = next((node for node in tree.body if _first(node) <= row <= _end(node)), None)
+        bound = set(_binds(statement)) if statement is not None else set()
+        everything = [other for other, node in known.items() if not bound or bound.intersection(_loads(node))]
+        return sorted(everything, key=lambda other: not _loops(known[other]))
+    found: dict[tuple[str, ...], None] = {}
+    level = [path]
+    for _ in range(4):
+        wanted: set[str] = set()
+        attributes: set[str] = set()
+        for one in level:
+            if len(one) == 1:
+                wanted.add(one[0])
+            else:
+                attributes.add(one[1])
+                if one[1] in _SPECIAL:
+                    wanted.add(one[0])
+        following = []
+        for other, node in known.items():
+            if other in found or other == path:
+                continue
+            if any(
+                (isinstance(below, ast.Name) and below.id in wanted)
+                or (isinstance(below, ast.Attribute) and below.attr in attributes)
+                for below in ast.walk(node)
+            ):
+                found[other] = None
+                following.append(other)
+        level = following
+    return list(found)
 
 
 def statement_rows(lines: Sequence[str], row: int) -> tuple[int, int]:
@@ -154,19 +231,72 @@ def _follow(tree: ast.Module, path: tuple[str, ...]) -> ast.FunctionDef | None:
 # -- whole functions ---------------------------------------------------------------------------------------------------
 
 
-def _whole(text: str, tree: ast.Module, path: tuple[str, ...]) -> Unit:
-    """The function with everything of its module that it needs."""
-    function = _follow(tree, path)
-    assert function is not None
+def _whole(text: str, tree: ast.Module, path: tuple[str, ...], rows: Iterable[int] = ()) -> Unit:
+    """The function with everything of its module that it needs, and the flagged statements of the module itself."""
     owner = (
         next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == path[0]), None)
         if len(path) > 1
         else None
     )
-    start: ast.AST = owner or function
-    kept, free = _needs(tree, [start])
-    source = _blanked(text, kept)
-    return Unit(source, ".".join(path), ast.parse(source), function, owner, free)
+    found = _follow(tree, path)
+    if found is None and (owner is None or not owner.bases):
+        raise Uncut("the function is not in the repaired file")
+    function = found or _INHERITED
+    flagged = [n for n in tree.body if _is_setting(n) and any(_first(n) <= row <= _end(n) for row in rows)]
+    kept, free = _needs(tree, [owner or function, *flagged, *_annotated(tree, [function, *_constructors(owner)])])
+    unused = _unused(kept, path)
+    source = _blanked(text, kept, unused)
+    parsed = ast.parse(source)
+    read = {name for statement in parsed.body for name in _loads(statement)}
+    return Unit(source, ".".join(path), parsed, function, owner, tuple(name for name in free if name in read))
+
+
+def _constructors(owner: ast.ClassDef | None) -> list[ast.FunctionDef]:
+    return [c for c in owner.body if isinstance(c, ast.FunctionDef) and c.name == "__init__"] if owner else []
+
+
+def _annotated(tree: ast.Module, functions: Iterable[ast.FunctionDef]) -> list[ast.stmt]:
+    """The classes of the module that parameters are annotated with: objects of them are what is passed."""
+    names = {
+        name
+        for function in functions
+        for argument in (*function.args.args, *function.args.kwonlyargs)
+        if argument.annotation is not None
+        for name in _loads(argument.annotation)
+    }
+    return [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name in names]
+
+
+# How a method is called whose class inherits it.
+_INHERITED = next(
+    node for node in ast.walk(ast.parse("def forward(self, x):\n    return x\n")) if isinstance(node, ast.FunctionDef)
+)
+
+
+def _is_setting(statement: ast.stmt) -> bool:
+    """Whether a statement of a module sets a flag: torch.backends.cudnn.benchmark = True."""
+    return (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    )
+
+
+def _unused(kept: Iterable[ast.stmt], path: tuple[str, ...]) -> list[ast.FunctionDef]:
+    """Methods of kept classes that nothing reaches from the entry, by their names; special methods stay."""
+    classes = [node for node in kept if isinstance(node, ast.ClassDef)]
+    methods = [child for owner in classes for child in owner.body if isinstance(child, ast.FunctionDef)]
+    start = [child for child in methods if child.name == path[-1] or child.name in _SPECIAL or child.name[:2] == "__"]
+    reached = set(start)
+    todo: list[ast.AST] = [*start, *(node for node in kept if not isinstance(node, ast.ClassDef))]
+    todo += [child for owner in classes for child in owner.body if not isinstance(child, ast.FunctionDef)]
+    while todo:
+        node = todo.pop()
+        names = {below.attr for below in ast.walk(node) if isinstance(below, ast.Attribute)}
+        names |= {c.value for c in ast.walk(node) if isinstance(c, ast.Constant) and isinstance(c.value, str)}
+        for child in methods:
+            if child not in reached and child.name in names:
+                reached.add(child)
+                todo.append(child)
+    return [child for child in methods if child not in reached]
 
 
 def _needs(tree: ast.Module, starts: Sequence[ast.AST]) -> tuple[set[ast.stmt], tuple[str, ...]]:
@@ -276,14 +406,29 @@ def _loads(node: ast.AST) -> list[str]:
     return names
 
 
-def _blanked(text: str, kept: Iterable[ast.stmt]) -> str:
-    """The text with everything but the kept statements blank, and without the annotations of functions."""
+def _blanked(text: str, kept: Iterable[ast.stmt], unused: Iterable[ast.stmt] = ()) -> str:
+    """The text with everything but the kept statements blank, and without the annotations of functions.
+
+    Args:
+        text: of the module.
+        kept: statements of it.
+        unused: methods in them that are blanked as well.
+    """
     lines = text.encode("utf-8").split(b"\n")
     out = [b""] * len(lines)
     for statement in sorted(kept, key=_first):
         for row in range(_first(statement) - 1, _end(statement)):
             out[row] = lines[row]
-    spans = [span for statement in kept for span in _annotations(statement)]
+    left_out = list(unused)
+    for statement in left_out:
+        for row in range(_first(statement) - 1, _end(statement)):
+            out[row] = b""
+    spans = [
+        span
+        for statement in kept
+        for span in _annotations(statement)
+        if not any(_first(node) <= span[0][0] <= _end(node) for node in left_out)
+    ]
     for (row, column), (end_row, end_column) in spans:
         for at in range(row - 1, end_row):
             line = out[at]
@@ -345,7 +490,7 @@ def _regions(
             continue
         chosen = block[first : last + 1]
         has_loop = any(isinstance(node, (ast.For, ast.While)) for node in chosen)
-        if not has_loop and (whole_loops or index < len(chain) - 1):
+        if not has_loop and (whole_loops or not path or index < len(chain) - 1):
             continue
         if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
             continue

@@ -1,9 +1,10 @@
 """What to call a piece of code with: descriptions of its arguments, from hints and from how the code uses them.
 
-A walk over the code collects what is done with each parameter, its attributes, items and elements; from that each gets
-a description the worker can build (`worker.Builder`). What the code does not tell, the size of a last dimension or the
-rank of a tensor, is left open as symbols, and a list of trials says in which order the worker tries values until the
-code accepts them. Nothing is guessed in silence: each description says where it comes from.
+A walk over the code collects what is done with each parameter, its attributes, items and elements; from that, from
+annotations, defaults and the literals with which the file makes its objects each gets a description that the worker can
+build (`standins.Builder`). What the code does not tell, the size of a last dimension or the rank of a tensor, is left
+open, and the worker tries values until the code accepts them (`search.py`). Nothing is guessed in silence: each
+description says where it comes from.
 """
 
 from __future__ import annotations
@@ -14,18 +15,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from torchlint.verify.allowed import NAMES
 from torchlint.verify.extract import Unit
 
-__all__ = ["SIZES", "HintError", "Needs", "hints", "needs"]
+__all__ = ["HintError", "Needs", "hints", "needs", "sizes"]
 
 # What the symbols of shapes stand for: batch, time, width, heads, channels, side of an image; steps of a loop.
-SIZES: Mapping[str, Mapping[str, int]] = {
-    "small": {"B": 4, "T": 8, "D": 16, "H": 2, "C": 3, "S": 8, "steps": 4},
-    "medium": {"B": 64, "T": 512, "D": 512, "H": 8, "C": 3, "S": 64, "steps": 30},
+_SIZES: Mapping[str, Mapping[str, int]] = {
     "large": {"B": 256, "T": 2048, "D": 1024, "H": 16, "C": 3, "S": 224, "steps": 50},
+    "medium": {"B": 64, "T": 512, "D": 512, "H": 8, "C": 3, "S": 64, "steps": 30},
+    "modest": {"B": 16, "T": 64, "D": 128, "H": 4, "C": 3, "S": 32, "steps": 10},
+    "small": {"B": 4, "T": 8, "D": 16, "H": 2, "C": 3, "S": 8, "steps": 4},
 }
 CLASSES, VOCABULARY = 10, 1000
-MAX_TRIALS = 48
 _DTYPES = {
     "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
     "i16": "int16", "i8": "int8", "u8": "uint8", "bool": "bool", "c64": "complex64", "c128": "complex128",
@@ -41,16 +43,17 @@ _PASS = frozenset(
 _MODULE = frozenset("parameters named_parameters train eval state_dict load_state_dict modules named_modules children "
                     "buffers named_buffers apply requires_grad_ register_forward_hook".split())  # fmt: skip
 _OPTIMIZER = frozenset("step zero_grad param_groups state add_param_group".split())
-_SCALER = frozenset("scale unscale_ update".split())
+_SCALER = frozenset("unscale_ update".split())
 _TENSORS = frozenset(
     """
     shape size dim ndim view reshape item tolist numpy mean sum permute transpose dtype device unsqueeze max min
     argmax argmin pow abs sqrt exp log clamp expand masked_fill flatten T mT numel backward grad requires_grad
     new_zeros new_ones new_full norm chunk split repeat copy_ add_ mul_ sub_ div_ fill_ zero_ is_cuda gather scatter
     index_select nonzero any all var std softmax sigmoid tanh relu topk sort cumsum isnan isfinite isinf
-    masked_select stride element_size narrow unbind eq ne lt gt le ge where square bool
+    masked_select stride element_size narrow unbind eq ne lt gt le ge where square bool new_empty new_tensor type
+    data grad_fn is_leaf layout nbytes retain_grad register_hook type_as uniform_ normal_ exponential_ int
     """.split()
-)
+) | frozenset(NAMES["torch"].split())
 _INTEGERS = re.compile(
     r"(^|_)(y|labels?|targets?|gold|ids?|idx|index|indices|tokens?|actions?|classes|input_ids|tgt|lens?|lengths?)$"
 )
@@ -59,7 +62,7 @@ _MASKS = re.compile(r"(mask|valid|keep|usable|done)s?$")
 _NUMBERS = re.compile(
     r"^(n|k|i|j|t|p|lr|eps|epsilon|alpha|beta\d?|gamma|tau|decay|momentum|scale|temperature|weight_decay|dropout|rate|"
     r"epochs?|steps?|iters?|iterations?|.*_(steps?|epochs?|iters?|every|interval|size|len|length|dim|rate|decay|eps)|"
-    r"(num|max|min|n|log)_.*|every|interval|batch_size|width|dim|hidden|heads?|depth|layers?|repeats?|channels?)$"
+    r"(num|max|min|n|log)_.*|seed|batch|samples|classes|vocab|ceiling|budget|window|width|every|interval|batch_size|width|dim|hidden|heads?|depth|layers?|repeats?|channels?)$"
 )
 _CRITERIA = re.compile(r"crit|loss|objective")
 _VALUES = {  # what a number of that name is
@@ -71,7 +74,10 @@ _VALUES = {  # what a number of that name is
     r"heads?|num_heads|n_heads?": "H",
     r"num_classes|n_classes|classes|out_features": CLASSES,
     r"vocab.*|num_embeddings|n_vocab": VOCABULARY,
-    r"batch_size|b": "B",
+    r"batch_size|batch|b": "B",
+    r"budget|window|n_micro|samples": "steps",
+    r"seed": 0,
+    r"ceiling|clip|max_norm": 1.0,
     r"max_len.*|seq_len.*|t|length|max_seq.*|block_size|context.*": "T",
     r"(in_)?channels?": "D",
     r".*(every|interval|freq)": 10,
@@ -91,14 +97,14 @@ class Needs:
     Attributes:
         arguments: a description for each parameter, in order.
         globals: the same for names of the module that only running it would give.
-        trials: values for the symbols, in the order in which they are tried.
+        widths: what the last dimension may be, in the order in which it is tried.
         stand_ins: what replaces something of the user's, one sentence each.
         attributes: names that stand-ins have.
     """
 
     arguments: list[dict[str, Any]] = field(default_factory=list)
     globals: dict[str, dict[str, Any]] = field(default_factory=dict)
-    trials: list[dict[str, Any]] = field(default_factory=list)
+    widths: list[Any] = field(default_factory=list)
     stand_ins: list[str] = field(default_factory=list)
     attributes: set[str] = field(default_factory=set)
 
@@ -154,6 +160,7 @@ class _Use:
         self.marks: set[str] = set()
         self.rank: int | None = None
         self.texts: list[str] = []
+        self.maker = ""  # the last part of the name of what made it
 
     def attribute(self, name: str) -> _Use:
         return self.attributes.setdefault(name, _Use(name))
@@ -186,9 +193,24 @@ _MARKS = {
     "binary_cross_entropy": {0: "probability", 1: "probability"},
     "embedding": {0: "token", 1: "tensor"},
     "one_hot": {0: "label"},
+    "index_add": {1: "index"},
+    "index_add_": {1: "index"},
+    "index_select": {1: "index"},
+    "index_copy_": {1: "index"},
+    "gather": {1: "index"},
+    "scatter_": {1: "index"},
+    "scatter_add_": {1: "index"},
+    "bincount": {0: "label"},
     "range": {0: "number", 1: "number", 2: "number"},
+    "manual_seed": {0: "number"},
+    "split": {},
     "float": {0: "tensor"},
 }
+
+
+def _head(node: ast.expr) -> str:
+    """The last part of a called name."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 class _Walk:
@@ -199,6 +221,7 @@ class _Walk:
         self.classes = {n.name: n for n in unit.tree.body if isinstance(n, ast.ClassDef)}
         self.globals = {name: _Use(name) for name in unit.free}
         self.active: list[ast.AST] = []
+        self.owner: ast.ClassDef | None = None  # whose methods `self` has
 
     def function(self, function: ast.FunctionDef, given: dict[str, _Use]) -> _Use | None:
         if function in self.active or len(self.active) > 6:
@@ -219,7 +242,7 @@ class _Body(ast.NodeVisitor):
         self.walk = walk
         self.names = names
         self.returned: _Use | None = None
-        self.owner: ast.ClassDef | None = getattr(walk, "owner", None)
+        self.owner = walk.owner
 
     # -- expressions give the thing they stand for, or None
 
@@ -257,11 +280,14 @@ class _Body(ast.NodeVisitor):
                 isinstance(e, ast.Constant) and e.value in (None, ...) for e in node.slice.elts
             ):
                 base.rank = max(base.rank or 0, len(node.slice.elts))
+            if not isinstance(node.slice, (ast.Tuple, ast.Slice, ast.Constant)):
+                return base.each()
         return None
 
     def of_binop(self, node: ast.BinOp) -> _Use | None:
-        for side in (node.left, node.right):
-            use = self.of(side)
+        """What is done with a sum or a product is done with its first operand as well."""
+        sides = self.of(node.left), self.of(node.right)
+        for use in sides:
             if use is not None:
                 use.marks.add(
                     "matmul"
@@ -270,6 +296,24 @@ class _Body(ast.NodeVisitor):
                     if isinstance(node.op, ast.Mod)
                     else "operand"
                 )
+        if isinstance(node.op, (ast.Mod, ast.FloorDiv)):
+            return None
+        return sides[1] if isinstance(node.left, (ast.Constant, ast.UnaryOp)) else sides[0]
+
+    def of_tuple(self, node: ast.Tuple) -> _Use | None:
+        together = _Use("together")
+        together.items = {index: self.of(part) or _Use("item") for index, part in enumerate(node.elts)}
+        return together
+
+    def of_unaryop(self, node: ast.UnaryOp) -> _Use | None:
+        if isinstance(node.op, ast.Not):
+            self.tested(node.operand)
+            return None
+        return self.of(node.operand)
+
+    def of_boolop(self, node: ast.BoolOp) -> _Use | None:
+        for value in node.values:
+            self.tested(value)
         return None
 
     def of_compare(self, node: ast.Compare) -> _Use | None:
@@ -311,6 +355,11 @@ class _Body(ast.NodeVisitor):
     def of_call(self, node: ast.Call) -> _Use | None:
         arguments = [self.of(a.value if isinstance(a, ast.Starred) else a) for a in node.args]
         keywords = {k.arg: self.of(k.value) for k in node.keywords}
+        if None in keywords and keywords[None] is not None:
+            keywords[None].marks.add("mapping")  # type: ignore[union-attr]
+        for given, use in zip(node.args, arguments, strict=True):
+            if isinstance(given, ast.Starred) and use is not None:
+                use.marks.add("sizes" if _head(node.func) in _FACTORIES else "several")
         if keywords.get("device") is not None:
             keywords["device"].marks.add("device")  # type: ignore[union-attr]
         if isinstance(node.func, ast.Attribute):
@@ -338,10 +387,6 @@ class _Body(ast.NodeVisitor):
                     return arguments[0].each()
                 return None
             called.marks.add("called")
-            if node.keywords and any(k.arg is None for k in node.keywords):
-                for use in keywords.values():
-                    if use is not None:
-                        use.marks.add("mapping")
             self.passed(arguments, called)
             return called.called()
         called = self.of(node.func)
@@ -357,6 +402,17 @@ class _Body(ast.NodeVisitor):
             own = self.walk.methods(self.owner).get(name)
             if own is not None:
                 return self.walk.function(own, _bound(own, [base, *arguments], keywords))
+        made = self.walk.classes.get(base.attribute(name).maker) if name in base.attributes else None
+        if made is not None:  # an object of a class of the file is called: its own method says what with
+            own = self.walk.methods(made).get("forward") or self.walk.methods(made).get("__call__")
+            if own is not None:
+                before, self.walk.owner = self.walk.owner, made
+                given = self.walk.function(own, _bound(own, [_Use("self"), *arguments], keywords))
+                self.walk.owner = before
+                return given
+        if name in base.attributes and base.attributes[name].maker == "Embedding" and arguments:
+            if arguments[0] is not None:
+                arguments[0].marks.add("token")
         if name in _PASS:
             if name in ("to", "cuda") and arguments and arguments[0] is not None and not arguments[0].attributes:
                 arguments[0].marks.add("device")
@@ -364,17 +420,21 @@ class _Body(ast.NodeVisitor):
             if name == "long":
                 base.marks.add("label")
             return base
+        if name == "scale" and arguments and arguments[0] is not None:
+            arguments[0].marks.add("loss")
         if name in ("permute",) and len(node.args) > 1:
             base.rank = len(node.args)
         if name in ("transpose", "swapaxes", "flatten"):
-            given = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, int)]
-            base.rank = max(base.rank or 0, max((g + 1 if g >= 0 else -g for g in given), default=0)) or base.rank
+            axes = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, int)]
+            base.rank = max(base.rank or 0, max((a + 1 if a >= 0 else -a for a in axes), default=0)) or base.rank
         if name in ("view", "reshape", "expand", "size", "masked_fill", "mul", "add"):
             for argument in arguments:
                 if argument is not None and name in ("view", "reshape", "expand", "size"):
                     argument.marks.add("number")
         attribute = base.attribute(name)
         attribute.marks.add("called")
+        if name in _MARKS:
+            self.mark(name, arguments)
         self.passed(arguments, attribute)
         if name == "items" and not node.args:
             base.marks.add("mapping")
@@ -437,7 +497,7 @@ class _Body(ast.NodeVisitor):
             if base is not None and use is not None:
                 base.attributes[target.attr] = use
             elif base is not None and base.name == "self":
-                base.attributes.setdefault(target.attr, _Use(target.attr)).marks.add("made")
+                base.attribute(target.attr).marks.add("made")
         else:
             self.of(target)
 
@@ -458,6 +518,10 @@ class _Body(ast.NodeVisitor):
                 self.bind(target, ranked)
             else:
                 self.bind(target, self.of(node.value))
+                if isinstance(target, ast.Attribute) and isinstance(node.value, ast.Call):
+                    owner = self.of(target.value)
+                    if owner is not None and target.attr in owner.attributes:
+                        owner.attributes[target.attr].maker = _head(node.value.func)
 
     def shaped(self, node: ast.AST) -> _Use | None:
         """The thing whose shape or size() the expression is."""
@@ -517,17 +581,26 @@ class _Body(ast.NodeVisitor):
             self.of(child) if isinstance(child, ast.expr) else self.visit(child)
 
 
-def _parameters(function: ast.FunctionDef) -> list[tuple[str, ast.expr | None]]:
-    """Positional parameters with their defaults."""
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    name: str
+    default: ast.expr | None
+    annotation: ast.expr | None
+
+
+def _parameters(function: ast.FunctionDef) -> list[_Parameter]:
+    """Positional parameters, and keyword parameters without a default."""
     arguments = [*function.args.posonlyargs, *function.args.args]
     defaults: list[ast.expr | None] = [None] * (len(arguments) - len(function.args.defaults))
-    return [(a.arg, d) for a, d in zip(arguments, [*defaults, *function.args.defaults], strict=True)]
+    return [
+        _Parameter(a.arg, d, a.annotation) for a, d in zip(arguments, [*defaults, *function.args.defaults], strict=True)
+    ]
 
 
 def _bound(
     function: ast.FunctionDef, arguments: Sequence[_Use | None], keywords: Mapping[Any, _Use | None]
 ) -> dict[str, _Use]:
-    names = [name for name, _ in _parameters(function)]
+    names = [parameter.name for parameter in _parameters(function)]
     given = {name: use for name, use in zip(names, arguments, strict=False) if use is not None}
     given.update({name: use for name, use in keywords.items() if name in names and use is not None})
     return given
@@ -536,54 +609,85 @@ def _bound(
 # -- descriptions ------------------------------------------------------------------------------------------------------
 
 
-def needs(unit: Unit, hinted: Mapping[str, Mapping[str, Any]]) -> Needs:
-    """How to call the unit: descriptions from hints first, then from the uses."""
+def needs(
+    unit: Unit,
+    text: str,
+    hinted: Mapping[str, Mapping[str, Any]],
+    missing: Mapping[str, str] | None = None,
+    *,
+    compiled: bool = False,
+) -> Needs:
+    """How to call the unit: descriptions from hints first, then from annotations, literals and the uses.
+
+    Args:
+        unit: to call.
+        text: of its whole file, where objects of its classes are made.
+        hinted: what `hints` found.
+        missing: names whose modules were left out, with what they stood for.
+        compiled: the receiver is compiled, as its file does it.
+    """
     walk = _Walk(unit)
-    made = _Describe(hinted)
+    made = _Describe(hinted, walk, ast.parse(text), compiled=compiled)
     made.grads = ".grad" in unit.source and "backward(" not in unit.source
-    if unit.owner is None:
-        uses = {name: _Use(name) for name, _ in _parameters(unit.function)}
-        walk.function(unit.function, uses)
-        parameters = _parameters(unit.function)
-    else:
-        walk.owner = unit.owner  # type: ignore[attr-defined]
-        this = _Use("self")
-        init = walk.methods(unit.owner).get("__init__")
-        built = {name: _Use(name) for name, _ in _parameters(init)[1:]} if init is not None else {}
-        if init is not None:
-            walk.function(init, {"self": this, **built})
-        uses = {name: _Use(name) for name, _ in _parameters(unit.function)}
-        first = _parameters(unit.function)[0][0] if uses else "self"
-        uses[first] = this
-        walk.function(unit.function, uses)
-        for name, method in walk.methods(unit.owner).items():  # what other methods do with what __init__ was given
-            if name != "__init__" and method is not unit.function:
-                walk.function(method, {"self": this})
-        made.own(first, unit.owner, _parameters(init)[1:] if init is not None else [], built)
-        parameters = _parameters(unit.function)[1:]
-    for name, default in parameters:
-        made.parameter(name, uses[name], default)
+    parameters = _parameters(unit.function)
+    uses = {parameter.name: _Use(parameter.name) for parameter in parameters}
+    if unit.owner is not None and not _is_static(unit.function):
+        this = uses[parameters[0].name] = _Use("self")
+        made.own(parameters[0].name, unit.owner, this, unit.function)
+    walk.owner = unit.owner
+    walk.function(unit.function, uses)
+    if unit.owner is not None and not _is_static(unit.function):
+        made.finish_own(unit.owner)
+        parameters = parameters[1:]
+    for parameter in parameters:
+        made.result.arguments.append({"name": parameter.name, **made.value(parameter, uses[parameter.name])})
     for name, use in walk.globals.items():
         made.result.globals[name] = made.thing(name, use)
-    made.finish(unit)
+    for name, full in (missing or {}).items():
+        made.result.globals[name] = {"kind": "inert", "of": full}
+        made.stands(name, f"{full}, which is not used: a stand-in that takes what it is given and does nothing")
+    if missing:
+        made.result.attributes.update(n.attr for n in ast.walk(unit.tree) if isinstance(n, ast.Attribute))
+    numbers = {n.value for n in ast.walk(unit.tree) if isinstance(n, ast.Constant) and type(n.value) is int}
+    numbers |= made.literal_numbers
+    made.result.widths = ["D", *sorted(n for n in numbers if 2 <= n <= 8192)[:6]]
     return made.result
+
+
+def _is_static(function: ast.FunctionDef) -> bool:
+    return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
 
 
 class _Describe:
     """Turns uses into descriptions."""
 
-    def __init__(self, hinted: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(
+        self, hinted: Mapping[str, Mapping[str, Any]], walk: _Walk, file: ast.Module, *, compiled: bool
+    ) -> None:
         self.hinted = hinted
+        self.walk = walk
+        self.file = file
+        self.compiled = compiled
         self.result = Needs()
-        self.flags = False
         self.grads = False  # gradients are read that the code does not make
+        self.built: dict[str, _Use] = {}  # what the receiver's constructor takes
+        self.making: list[str] = []  # classes whose objects are being described
+        self.literal_numbers: set[int] = set()  # with which the file makes its objects
 
-    def parameter(self, name: str, use: _Use, default: ast.expr | None) -> None:
-        self.result.arguments.append({"name": name, **self.value(name, use, default)})
+    # -- from the text
 
-    def value(self, name: str, use: _Use, default: ast.expr | None) -> dict[str, Any]:
+    def value(
+        self, parameter: _Parameter, use: _Use, literals: Mapping[str, tuple[Any, int]] | None = None
+    ) -> dict[str, Any]:
+        name, default = parameter.name, parameter.default
         if name in self.hinted:
             return dict(self.hinted[name])
+        if literals and name in literals:
+            value, row = literals[name]
+            if type(value) is int:
+                self.literal_numbers.add(value)
+            if not (isinstance(value, str) and _is_device(name, use)):
+                return {"kind": "number", "value": value, "origin": f"as in line {row}"}
         if default is not None:
             try:
                 literal = ast.literal_eval(default)
@@ -592,19 +696,105 @@ class _Describe:
             if literal is not ... and not (isinstance(literal, str) and _is_device(name, use)):
                 # None stands for "made inside"; a device is the one measured on, whatever the default says.
                 return {"kind": "number", "value": literal, "origin": "its default"}
-        return self.thing(name, use)
+            if isinstance(default, ast.Call) and isinstance(default.func, ast.Name):
+                if default.func.id in self.walk.classes:
+                    return {**self.object_of(default.func.id, use), "origin": "its default"}
+        annotated = self.annotated(name, parameter.annotation, use)
+        return annotated if annotated is not None else self.thing(name, use)
 
-    def own(
-        self, name: str, owner: ast.ClassDef, parameters: list[tuple[str, ast.expr | None]], uses: dict[str, _Use]
-    ) -> None:
-        """The receiver: an object of the file's own class, built like any other."""
-        kwargs = {
-            parameter: {"name": parameter, **self.value(parameter, uses[parameter], default)}
-            for parameter, default in parameters
-        }
-        self.result.arguments.append(
-            {"name": name, "kind": "own", "path": owner.name, "kwargs": kwargs, "origin": f"made of class {owner.name}"}
-        )
+    def annotated(self, name: str, node: ast.expr | None, use: _Use) -> dict[str, Any] | None:
+        """What an annotation says, None where it says too little."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                node = ast.parse(node.value, mode="eval").body
+            except SyntaxError:
+                return None
+        if isinstance(node, ast.BinOp):  # X | None
+            node = node.left
+        if node is None:
+            return None
+        said = _annotation(node)
+        if said is not None:
+            return {**said, "origin": "its annotation"}
+        last = _head(node)
+        if last in self.walk.classes:
+            return {**self.object_of(last, use), "origin": "its annotation"}
+        if last in ("Module", "Sequential"):
+            return {**self.network(name, use), "origin": "its annotation"}
+        if last in ("Tensor", "FloatTensor", "LongTensor") and not use.items:
+            return {**self.tensor(name, use), "origin": "its annotation, and how it is used"}
+        if last == "Optimizer":
+            self.stands(name, "SGD")
+            return {"kind": "optimizer", "origin": "its annotation"}
+        if last == "device":
+            return {"kind": "device", "origin": "its annotation"}
+        if last == "bool":
+            return {"kind": "guess", "value": True, "others": [False], "origin": "its annotation"}
+        if last in ("int", "float") and not use.read:
+            return {**_number(name.lower()), "origin": "its annotation and name"}
+        return None
+
+    def literals(self, owner: ast.ClassDef, parameters: Sequence[_Parameter]) -> dict[str, tuple[Any, int]]:
+        """The literal arguments with which the file makes objects of a class, each with its row."""
+        found: dict[str, tuple[Any, int]] = {}
+        for call in ast.walk(self.file):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != owner.name:
+                continue
+            given = [(p.name, a) for p, a in zip(parameters, call.args, strict=False) if not isinstance(a, ast.Starred)]
+            given += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+            for name, node in given:
+                try:
+                    found.setdefault(name, (ast.literal_eval(node), call.lineno))
+                except (ValueError, SyntaxError, RecursionError):
+                    continue
+        return found
+
+    # -- objects of the file's own classes
+
+    def own(self, name: str, owner: ast.ClassDef, this: _Use, entry: ast.FunctionDef) -> None:
+        """The receiver: what its constructor does, and what other methods do with what that was given."""
+        walk, init = self.walk, self.walk.methods(owner).get("__init__")
+        walk.owner = owner
+        if init is not None:
+            self.built = {parameter.name: _Use(parameter.name) for parameter in _parameters(init)[1:]}
+            walk.function(init, {_parameters(init)[0].name: this, **self.built})
+        for other, method in walk.methods(owner).items():
+            if other != "__init__" and method is not entry and _parameters(method):
+                walk.function(method, {_parameters(method)[0].name: this})
+        self.receiver = name
+
+    def finish_own(self, owner: ast.ClassDef) -> None:
+        made = self.construct(owner, self.built)
+        if self.compiled:
+            made["compiled"] = True
+        self.result.arguments.append({"name": self.receiver, **made, "origin": f"made of class {owner.name}"})
+
+    def construct(self, owner: ast.ClassDef, uses: Mapping[str, _Use]) -> dict[str, Any]:
+        init = self.walk.methods(owner).get("__init__")
+        parameters = _parameters(init)[1:] if init is not None else _fields(owner)
+        known = self.literals(owner, parameters)
+        kwargs = {p.name: {"name": p.name, **self.value(p, uses.get(p.name, _Use(p.name)), known)} for p in parameters}
+        return {"kind": "own", "path": owner.name, "kwargs": kwargs}
+
+    def object_of(self, name: str, use: _Use) -> dict[str, Any]:
+        """Something that is an object of a class of the file."""
+        if name in self.making:
+            return {"kind": "number", "value": None}
+        owner = self.walk.classes[name]
+        init = self.walk.methods(owner).get("__init__")
+        uses: dict[str, _Use] = {}
+        if init is not None and _parameters(init):
+            uses = {parameter.name: _Use(parameter.name) for parameter in _parameters(init)[1:]}
+            before, self.walk.owner = self.walk.owner, owner
+            self.walk.function(init, {_parameters(init)[0].name: _Use("self"), **uses})
+            self.walk.owner = before
+        self.making.append(name)
+        try:
+            return self.construct(owner, uses)
+        finally:
+            self.making.pop()
+
+    # -- from the uses
 
     def thing(self, name: str, use: _Use) -> dict[str, Any]:
         if name in self.hinted:
@@ -633,12 +823,19 @@ class _Describe:
             return {"kind": "optimizer"}
         if use.texts:
             return {"kind": "number", "value": use.texts[0]}
+        if "sizes" in use.marks:
+            return {"kind": "tuple", "items": [{"kind": "guess", "value": "B"}, {"kind": "guess", "value": "D"}]}
         if read & _MODULE or ("called" in use.marks and not _CRITERIA.search(low)) or "module" in use.marks:
             return self.network(name, use)
         if "called" in use.marks:
             self.stands(name, "a criterion")
-            return {"kind": "function", "of": "criterion"}
+            return {"kind": "function", "gives": {"kind": "result", "of": "criterion"}}
+        if "mapping" in use.marks and not use.items:
+            return {"kind": "dict", "items": {"x": {"kind": "tensor", "dtype": "float"}}}
         if "iterated" in use.marks and use.element is not None and not read & {"shape", "dtype", "unbind"}:
+            unread = not use.element.read and not use.element.items and use.element.marks <= {"index", "passed"}
+            if unread and "index" not in use.marks:
+                return {"kind": "choice", "of": [self.many(name, use), self.tensor(name, use)]}
             return self.many(name, use)
         if use.items and all(isinstance(key, str) for key in use.items):
             return {"kind": "dict", "items": {key: self.thing(key, item) for key, item in use.items.items()}}
@@ -647,60 +844,88 @@ class _Describe:
                 "kind": "tuple",
                 "items": [self.thing(f"{name}{i}", use.items.get(i, _Use(name))) for i in range(max(use.items) + 1)],
             }
-        foreign = read - _TENSORS - _PASS
+        foreign = {attribute for attribute in read - _TENSORS - _PASS if not attribute.endswith("_")}
         if foreign and not read & {"shape", "backward", "item", "view", "reshape"}:
             return self.object(name, use)
         if not read and use.marks <= {"tested"} and "tested" in use.marks:
-            self.flags = True
-            return {"kind": "symbol", "value": "flag"}
+            return {"kind": "guess", "value": False, "others": [True]}
         if not read & _TENSORS and ("number" in use.marks or "modulo" in use.marks or _NUMBERS.match(low)):
-            return _number(low)
+            if "number" in use.marks or "modulo" in use.marks:
+                return _number(low)
+            return {"kind": "choice", "of": [_number(low), self.tensor(name, use)]}
         if not read and "size" in use.marks:
-            found = _number(low)
-            return found if found["kind"] == "symbol" or found["value"] != 4 else {"kind": "symbol", "value": "D"}
+            return _number(low, "D")
+        telling = _TOKENS.search(low) or _INTEGERS.search(low) or _MASKS.search(low)
+        if not read and not use.marks - {"compared", "passed", "operand"} and not telling:
+            return {"kind": "choice", "of": [self.tensor(name, use), _number(low)]}
         return self.tensor(name, use)
 
     def stands(self, name: str, what: str) -> None:
-        self.result.stand_ins.append(f"{name} is {what}")
+        said = f"{name} is {what}"
+        if said not in self.result.stand_ins:
+            self.result.stand_ins.append(said)
 
     def tensor(self, name: str, use: _Use) -> dict[str, Any]:
         low = name.lower()
         described: dict[str, Any] = {"kind": "tensor", "rank": use.rank}
+        inner = use.element.marks if use.element is not None else set()
+        if _COUNTS.search(low) and not use.marks & {"index", "token", "label"}:
+            return {**described, "dtype": "int64", "fill": "ones"}
         if _MASKS.search(low):
             return {**described, "dtype": "bool"}
-        if "token" in use.marks or _TOKENS.search(low):
-            return {**described, "dtype": "int64", "role": "tokens"}
+        if "token" in use.marks | inner or _TOKENS.search(low):
+            return {**described, "dtype": "tokens"}
+        if "index" in use.marks | inner:
+            return {**described, "dtype": "index"}
         if "label" in use.marks:
-            return {**described, "dtype": "int64", "role": "labels"}
+            return {**described, "dtype": "int64"}
         if _INTEGERS.search(low) or "compared-with" in use.marks:
-            return {**described, "dtype": "labels", "role": "labels"}
+            return {**described, "dtype": "labels"}
         if "probability" in use.marks:
             return {**described, "dtype": "float", "fill": "probability"}
-        return {**described, "dtype": "float", "grad": "backward" in use.read}
+        return {**described, "dtype": "open", "grad": "backward" in use.read}
 
     def placed(self, described: dict[str, Any], use: _Use) -> dict[str, Any]:
         """An element of a loader is on the host where the code moves it."""
         if described["kind"] == "tensor" and use.read & {"to", "cuda"}:
             described["device"] = "cpu"
+        elif described["kind"] == "object" and use.read & {"to", "cuda"}:
+            for item in described["attributes"].values():
+                if item["kind"] == "tensor":
+                    item["device"] = "cpu"
         return described
 
     def network(self, name: str, use: _Use) -> dict[str, Any]:
         self.stands(name, "a small network")
-        fields = sorted(use.result.read & {"loss", "logits", "last_hidden_state"}) if use.result is not None else []
+        ordinary = _MODULE | _PASS | {"zero_grad", "training", "module", "forward", "to", "double", "register_buffer"}
         calls = {}
         for attribute, below in use.attributes.items():
-            if attribute not in _MODULE | _PASS | {
-                "zero_grad",
-                "training",
-                "module",
-                "forward",
-                "to",
-                "double",
-            } and not attribute.startswith("_"):
+            if attribute not in ordinary and not attribute.startswith("_"):
                 calls[attribute] = self.answer(attribute, below)
                 self.result.attributes.add(attribute)
-        self.result.attributes.update(fields)
-        return {"kind": "network", "fields": fields, "calls": calls, "grads": self.grads}
+        gives = self.gives(name, use.result) if use.result is not None else None
+        wide = any(re.search("vocab|tokens", attribute) for attribute in calls)
+        return {"kind": "network", "gives": gives, "calls": calls, "grads": self.grads, "wide": wide}
+
+    def gives(self, name: str, use: _Use) -> dict[str, Any]:
+        """What a call gives, from what is done with it."""
+        if use.items and all(isinstance(key, str) for key in use.items):
+            return {"kind": "dict", "items": {str(key): self.gives(str(key), item) for key, item in use.items.items()}}
+        if use.items:
+            last = max(key for key in use.items if isinstance(key, int))
+            items = [use.items.get(i, _Use(f"{name}{i}")) for i in range(last + 1)]
+            return {"kind": "tuple", "items": [self.gives(item.name, item) for item in items]}
+        if "mapping" in use.marks:
+            return {"kind": "dict", "items": {"value": {"kind": "result", "of": "mean"}}}
+        fields = {a: below for a, below in use.attributes.items() if a not in _TENSORS | _PASS and not a.endswith("_")}
+        if fields and not use.read & {"shape", "backward", "view", "reshape", "dim"}:
+            self.result.attributes.update(fields)
+            return {"kind": "object", "attributes": {a: self.gives(a, below) for a, below in fields.items()}}
+        if "backward" in use.read or "loss" in use.marks or _LOSSES.search(use.name):
+            return {"kind": "result", "of": "loss"}
+        if re.match(r"(n|num|count)(_|$)", use.name) and "item" in use.read:
+            return {"kind": "result", "of": "count"}
+        return {"kind": "result", "of": ""}
 
     def answer(self, name: str, use: _Use) -> dict[str, Any]:
         """What calling, or reading, an attribute of a stand-in gives."""
@@ -708,13 +933,19 @@ class _Describe:
             return self.thing(name, use)
         if _NETWORKS.search(name):
             return self.network(name, use)
-        is_loss = _CRITERIA.search(name) or (use.result is not None and "backward" in use.result.read)
-        return {"kind": "function", "of": "mean" if is_loss else "first", "origin": "a stand-in"}
+        given = self.gives(name, use.result or _Use(name))
+        if given == {"kind": "result", "of": ""} and (_CRITERIA.search(name) or "loss" in name):
+            given = {"kind": "result", "of": "mean"}
+        return {"kind": "function", "gives": given, "origin": "a stand-in"}
 
     def object(self, name: str, use: _Use) -> dict[str, Any]:
         self.stands(name, "an object with the attributes that are read")
         self.result.attributes.update(use.attributes)
-        return {"kind": "object", "attributes": {a: self.answer(a, below) for a, below in use.attributes.items()}}
+        moves = bool(use.read & {"to", "cuda"})
+        attributes = {a: self.answer(a, below) for a, below in use.attributes.items() if not (moves and a in _PASS)}
+        if moves:
+            attributes.setdefault("x", {"kind": "tensor", "dtype": "float"})
+        return {"kind": "object", "moves": moves, "attributes": attributes}
 
     def many(self, name: str, use: _Use) -> dict[str, Any]:
         element = use.element
@@ -727,30 +958,66 @@ class _Describe:
         described = self.thing(element.name, element)
         if described["kind"] == "dict":
             described["items"] = {
-                key: self.placed(item, element.items[key]) for key, item in described["items"].items()
+                key: self.placed(item, element.items[key]) if key in element.items else item
+                for key, item in described["items"].items()
             }
         return {"kind": "loader", "items": [self.placed(described, element)]}
 
-    def finish(self, unit: Unit) -> None:
-        """The trials: ranks and last dimensions, from the numbers that the code names, then the usual ones."""
-        numbers = sorted(
-            {
-                n.value
-                for n in ast.walk(unit.tree)
-                if isinstance(n, ast.Constant) and type(n.value) is int and 4 <= n.value <= 8192
-            }
-        )
-        widths: list[Any] = ["D", *numbers[:6]]
-        trials = []
-        for labels in ("int64", "float"):
-            for width in widths:
-                for pattern in ("BD", "BTD", "BHTD", "BCSS", "D", "TD", ""):
-                    for flag in (True, False) if self.flags else (False,):
-                        trials.append({"pattern": pattern, "width": width, "labels": labels, "flag": flag})
-        uses_labels = '"labels"' in repr(self.result).replace("'", '"')
-        if not uses_labels:
-            trials = [trial for trial in trials if trial["labels"] == "int64"]
-        self.result.trials = trials[:MAX_TRIALS]
+
+_COUNTS = re.compile(r"(^|_)(counts?|sizes|splits)$")
+_LOSSES = re.compile(r"loss|objective|^(err|error|nll)$")
+# jaxtyping's names, and the dtype that each stands for.
+_JAXTYPES = {
+    "Float": "float", "Float16": "float16", "BFloat16": "bfloat16", "Float32": "float32", "Float64": "float64",
+    "Int": "int64", "Int32": "int32", "Int64": "int64", "Integer": "int64", "UInt8": "uint8", "Bool": "bool",
+    "Num": "float", "Real": "float", "Inexact": "float", "Shaped": "float",
+}  # fmt: skip
+_AXES = {  # names of axes, and the sizes they have here
+    r"b|bs|batch(_size)?|n|num_.*": "B",
+    r"t|s|l|q|k|seq(_len)?|time|length|tokens?|src|tgt|steps?": "T",
+    r"h|heads?|n_heads?|num_heads": "H",
+    r"h(eight)?|w(idth)?|x|y": "S",
+    r"c|ch|channels?": "C",
+}
+
+
+def _annotation(node: ast.expr) -> dict[str, Any] | None:
+    """A tensor with its shape, from `Float[Tensor, "batch time 64"]`, or a list of tensors."""
+    if not isinstance(node, ast.Subscript):
+        return None
+    head = _head(node.value)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if head in _JAXTYPES and len(parts) == 2 and isinstance(parts[1], ast.Constant):
+        return {"kind": "tensor", "dtype": _JAXTYPES[head], "shape": _axes(str(parts[1].value))}
+    if head in ("list", "List", "Sequence", "Iterable") and _head(parts[0]) == "Tensor":
+        return {"kind": "list", "item": {"kind": "tensor", "dtype": "float"}}
+    return None
+
+
+def _axes(text: str) -> list[Any]:
+    """The sizes of axes by name: numbers as they are, the others as symbols."""
+    found: list[Any] = []
+    for axis in text.split():
+        name = axis.lstrip("*#?_").partition("=")[2] or axis.lstrip("*#?_")
+        if name.isdigit():
+            found.append(int(name))
+        elif axis == "...":
+            found.append("B")
+        else:
+            low = name.lower()
+            found.append(next((size for pattern, size in _AXES.items() if re.fullmatch(pattern, low)), "D"))
+    return found
+
+
+def _fields(owner: ast.ClassDef) -> list[_Parameter]:
+    """The parameters of a data class."""
+    if not any("dataclass" in ast.unparse(decorator) for decorator in owner.decorator_list):
+        return []
+    return [
+        _Parameter(child.target.id, child.value, child.annotation)
+        for child in owner.body
+        if isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name)
+    ]
 
 
 def _is_device(name: str, use: _Use) -> bool:
@@ -759,8 +1026,14 @@ def _is_device(name: str, use: _Use) -> bool:
     )
 
 
-def _number(name: str) -> dict[str, Any]:
+def _number(name: str, otherwise: Any = 4) -> dict[str, Any]:
     for pattern, value in _VALUES.items():
         if re.fullmatch(pattern, name):
-            return {"kind": "symbol" if isinstance(value, str) else "number", "value": value}
-    return {"kind": "number", "value": 4}
+            return {"kind": "guess", "value": value, "others": [4, 1, 0.5, "D"]}
+    return {"kind": "guess", "value": otherwise, "others": [4, 1, 0.5, "D", "B"]}
+
+
+def sizes(name: str) -> list[dict[str, int]]:
+    """What the symbols of shapes stand for: the size asked for first, then smaller ones."""
+    names = list(_SIZES)
+    return [dict(_SIZES[one]) for one in names[names.index(name) :]]

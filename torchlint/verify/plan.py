@@ -17,13 +17,15 @@ from torchlint import __version__
 from torchlint.engine.regions import code_hash
 from torchlint.findings import Finding
 from torchlint.rules import pages
-from torchlint.verify import evidence, extract, inputs, policy, repairs
+from torchlint.verify import evidence, extract, inert, inputs, policy, repairs
 from torchlint.verify.supervise import Limits
 
 __all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
 
 # Rules whose cost lies between statements: waits, transfers, retention, timing, compilation, replicas.
 BETWEEN_STATEMENTS = ("TL1", "TL5", "TL6", "TL7", "TL8", "TL9")
+# Rules about compiled code: there the module is measured compiled, as it is used.
+COMPILED = ("TL803",)
 CALLS = 8  # of code without a loop of its own, one after the other, as its caller's loop does
 Source = Callable[[str, "int | None"], Sequence[str]]
 
@@ -186,41 +188,63 @@ def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[d
     """The experiments made of the flagged code itself."""
     if finding.cell is not None:
         raise Unfit("code in a notebook's cell needs the cells before it")
-    repair = repairs.find(finding, lines)
-    if repair is None:
+    found = list(repairs.ways(finding, lines))
+    if not found:
         raise Unfit("the repair needs a decision, so there is nothing to run it against")
     hinted = inputs.hints(lines)
-    after = extract.repaired(lines, repair.edits)
     whole_loops = finding.code.startswith(BETWEEN_STATEMENTS)
-    for piece in extract.pieces(finding, lines, after, repair.edits, whole_loops):
-        wanted = inputs.needs(piece.before, hinted)
-        experiment = {
-            "rung": piece.rung,
-            "rule": finding.code,
-            "label": f"{finding.filename}:{finding.start.row} {finding.code} {piece.rung}",
-            "before": piece.before.source,
-            "after": piece.after.source,
-            "inputs": None,
-            "entry": piece.before.entry,
-            "arguments": wanted.arguments,
-            "globals": wanted.globals,
-            "trials": wanted.trials,
-            "sizes": dict(inputs.SIZES[choices.size]),
-            "trial_sizes": dict(inputs.SIZES["small"]),
-            "dtype": choices.dtype,
-            "rows": extract.statement_rows(lines, finding.start.row),
-            "calls": CALLS if whole_loops else 1,
-            "criterion": evidence.CRITERIA.get(finding.code, "time"),
-            "allow": list(choices.allow),
-            "attributes": sorted(wanted.attributes),
-            "stand_ins": [*wanted.stand_ins, f"measured: {piece.what}; repaired: {repair.what}"],
-        }
+    made: list[dict[str, Any] | Refused] = []
+    for repair in found:
+        after = extract.repaired(lines, repair.edits)
         try:
-            check_policy(experiment)
-        except Unfit as error:
-            yield Refused(piece.rung, str(error))
-            continue
-        yield experiment
+            for piece in extract.pieces(finding, lines, after, repair.edits, whole_loops):
+                made.append(_experiment(finding, lines, piece, repair, hinted, choices))
+        except extract.Uncut as error:
+            made.append(Refused("in place", str(error)))
+    for rung in ("in place", "extracted"):
+        yield from (one for one in made if (one.rung if isinstance(one, Refused) else one["rung"]) == rung)
+
+
+def _experiment(
+    finding: Finding,
+    lines: Sequence[str],
+    piece: extract.Piece,
+    repair: repairs.Repair,
+    hinted: Mapping[str, Mapping[str, Any]],
+    choices: Choices,
+) -> dict[str, Any] | Refused:
+    """The experiment made of a piece of the code, or why the policy refuses it."""
+    before, after = (inert.quiet(unit, choices.allow) for unit in (piece.before, piece.after))
+    missing = {**before.names, **after.names}
+    if finding.code.startswith("TL9") and any(full.startswith("torch.distributed") for full in missing.values()):
+        return Refused(piece.rung, "it needs several processes")
+    compiled = finding.code in COMPILED
+    wanted = inputs.needs(before.unit, "\n".join(lines), hinted, missing, compiled=compiled)
+    experiment = {
+        "rung": piece.rung,
+        "rule": finding.code,
+        "label": f"{finding.filename}:{finding.start.row} {finding.code} {piece.rung}",
+        "before": before.unit.source,
+        "after": after.unit.source,
+        "inputs": None,
+        "entry": piece.before.entry,
+        "arguments": wanted.arguments,
+        "globals": wanted.globals,
+        "sizes": inputs.sizes(choices.size),
+        "widths": wanted.widths,
+        "dtype": choices.dtype,
+        "rows": extract.statement_rows(lines, finding.start.row) if piece.before.entry else [0, 0],
+        "calls": CALLS if finding.code.startswith(BETWEEN_STATEMENTS) else 1,
+        "criterion": evidence.CRITERIA.get(finding.code, "time"),
+        "allow": list(choices.allow),
+        "attributes": sorted(wanted.attributes),
+        "stand_ins": [*wanted.stand_ins, f"measured: {piece.what}; repaired: {repair.what}"],
+    }
+    try:
+        check_policy(experiment)
+    except Unfit as error:
+        return Refused(piece.rung, str(error))
+    return experiment
 
 
 def check_policy(experiment: Mapping[str, Any]) -> None:
@@ -230,6 +254,6 @@ def check_policy(experiment: Mapping[str, Any]) -> None:
         Unfit: with the policy's first reason.
     """
     for label in ("before", "after"):
-        refusals = policy.check(experiment[label], experiment["allow"], experiment["attributes"])
+        refusals = policy.check(experiment[label], experiment["allow"], experiment["attributes"], experiment["globals"])
         if refusals:
             raise Unfit(f"refused: {refusals[0]}")

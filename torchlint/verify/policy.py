@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from torchlint.verify.allowed import ATTRIBUTES, NAMES, REFUSED_ATTRIBUTES
 
-__all__ = ["Refusal", "check", "grants"]
+__all__ = ["Refusal", "check", "grants", "knows"]
 
 BUILTINS = frozenset(
     """
@@ -73,6 +73,9 @@ NEVER = {
         "eval exec compile __import__ open input globals locals vars dir breakpoint help exit quit memoryview"
     ).split()
 }
+# What repaired forms call, and what `helpers.py` puts there for them.
+HELPERS = frozenset(f"torchlint_{name}" for name in "replayed batched grown together index pinned unbiased".split())
+BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs")
 GRANTED = {"torch.compile": "compile", "torch.utils.data.DataLoader": "processes"}
 
 _NAMES = {module: frozenset(names.split()) for module, names in NAMES.items()}
@@ -136,20 +139,23 @@ class _Scope:
         return scope
 
 
-def check(source: str, allow: Sequence[str] = (), attributes: Sequence[str] = ()) -> list[Refusal]:
+def check(
+    source: str, allow: Sequence[str] = (), attributes: Sequence[str] = (), names: Iterable[str] = ()
+) -> list[Refusal]:
     """Why `source`, a whole module, may not be run; empty when it may.
 
     Args:
         source: the text of the module.
         allow: modules whose names are all allowed, with what lies below them, as the user said.
         attributes: names that stand-ins among the arguments have.
+        names: what the module finds defined: stand-ins for things of its file.
     """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return [Refusal(getattr(error, "lineno", None) or 1, "it does not parse")]
     try:
-        return _Checker(tree, allow, attributes).run()
+        return _Checker(tree, allow, attributes, names).run()
     except RecursionError:
         return [Refusal(1, "it is nested too deeply")]
 
@@ -164,9 +170,21 @@ def grants(source: str) -> frozenset[str]:
     return frozenset(checker.granted)
 
 
+def knows(module: str, name: str | None = None, allow: Sequence[str] = ()) -> bool:
+    """Whether the module, or a name of it, is on the list."""
+    checker = _Checker(ast.Module([], []), allow)
+    if name is None:
+        return checker.is_module(module)
+    return checker.is_module(module) and checker.member(module, name).kind != "unlisted"
+
+
 class _Checker(ast.NodeVisitor):
-    def __init__(self, tree: ast.Module, allow: Sequence[str] = (), attributes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, tree: ast.Module, allow: Sequence[str] = (), attributes: Sequence[str] = (), names: Iterable[str] = ()
+    ) -> None:
         self.tree = tree
+        # A name of Python's own stays what it is, whatever the file binds it to when it runs.
+        self.given = frozenset((*HELPERS, *names)) - frozenset(dir(builtins))
         self.allow = tuple(unicodedata.normalize("NFKC", module) for module in allow)
         self.refusals: dict[tuple[int, str], Refusal] = {}
         self.granted: set[str] = set()
@@ -175,15 +193,11 @@ class _Checker(ast.NodeVisitor):
         self.scope = self._scopes(tree, None)
         self.resolving: set[int] = set()
         self.called: set[ast.expr] = set()  # expressions that stand where they are called
-        self.schedulers = False
-        self.loads_state: list[ast.AST] = []
+        self.decorators: set[ast.expr] = set()
 
     def run(self) -> list[Refusal]:
         for statement in self.tree.body:
             self.visit(statement)
-        if self.schedulers:
-            for node in self.loads_state:
-                self.refuse(node, "load_state_dict beside learning rate schedulers, which take any attribute from it")
         return sorted(self.refusals.values(), key=lambda refusal: (refusal.row, refusal.reason))
 
     def refuse(self, node: ast.AST, reason: str) -> None:
@@ -341,8 +355,8 @@ class _Checker(ast.NodeVisitor):
         else:
             if thing.path in GRANTED:
                 self.granted.add(GRANTED[thing.path])
-            if thing.path.startswith(("torch.optim.lr_scheduler.", "torch.optim.swa_utils.")):
-                self.schedulers = True
+            if thing.path == "torch.compile" and node not in self.called and node not in self.decorators:
+                self.refuse(node, "torch.compile is used as a value")
             if thing.path in WRAPPERS and node not in self.called:
                 self.refuse(node, f"{thing.path} is used as a value")
             if thing.path in ENUMS:
@@ -351,6 +365,8 @@ class _Checker(ast.NodeVisitor):
     def use_builtin(self, node: ast.AST, name: str) -> None:
         if name in NEVER:
             self.refuse(node, NEVER[name])
+        elif name in self.given:
+            return
         elif name not in BUILTINS:
             known = hasattr(builtins, name) or _SPECIAL.fullmatch(name)
             self.refuse(node, f"{name} is not on the list of allowed names" if known else f"{name} is not defined")
@@ -367,8 +383,6 @@ class _Checker(ast.NodeVisitor):
             self.refuse(node, f"the attribute {name} is never allowed")
         elif name not in _ATTRIBUTES and name not in self.declared and name not in _REFUSED and not self.allow:
             self.refuse(node, f"the attribute {name} is neither known nor defined here")
-        if name == "load_state_dict":
-            self.loads_state.append(node)
 
     def is_class(self, node: ast.AST) -> bool:
         """Whether the expression is super(), a class of the code's own, or a listed name."""
@@ -429,6 +443,14 @@ class _Checker(ast.NodeVisitor):
         thing = self.resolve(node.func)
         if thing is not None and thing.kind == "builtin":
             self.call_builtin(node, thing.path)
+        compiles = thing is not None and thing.path == "torch.compile"
+        if thing is not None and thing.path == "functools.partial" and node.args:
+            inner = self.resolve(node.args[0])
+            if inner is not None and inner.path == "torch.compile":
+                self.called.add(node.args[0])
+                compiles = True
+        if compiles:
+            self.call_compile(node)
         if thing is not None and thing.path in WRAPPERS and (node.keywords or len(node.args) > 2 or _starred(node)):
             self.refuse(node, f"{thing.path} is called with more than the two functions")
         if thing is not None and thing.kind == "builtin" and thing.path in ("getattr", "hasattr", "setattr", "delattr"):
@@ -436,6 +458,28 @@ class _Checker(ast.NodeVisitor):
                 self.visit(argument)
             return
         self.generic_visit(node)
+
+    def call_compile(self, node: ast.Call) -> None:
+        """Of torch.compile's options some name programs to start and functions to call with the compiler's rights."""
+        for keyword in node.keywords:
+            plain = keyword.arg in ("model", "fullgraph", "dynamic", "disable")
+            mode = keyword.arg == "mode" and isinstance(keyword.value, ast.Constant)
+            backend = keyword.arg == "backend" and self.is_backend(keyword.value)
+            if not (plain or mode or backend):
+                self.refuse(node, f"torch.compile is called with {keyword.arg or '**'}")
+        if _starred(node):
+            self.refuse(node, "torch.compile is called in an unusual way")
+
+    def is_backend(self, node: ast.expr) -> bool:
+        """Whether the expression names one of torch's own backends, also by a constant of the module."""
+        if isinstance(node, ast.IfExp):
+            return self.is_backend(node.body) and self.is_backend(node.orelse)
+        if isinstance(node, ast.Name):
+            bound = self.scope.root.bound.get(node.id, [])
+            if self.scope.find(node.id) is not self.scope.root or len(bound) != 1:
+                return False
+            return isinstance(bound[0], (ast.Constant, ast.IfExp)) and self.is_backend(bound[0])
+        return isinstance(node, ast.Constant) and node.value in BACKENDS
 
     def call_builtin(self, node: ast.Call, name: str) -> None:
         if name in ("getattr", "hasattr", "setattr", "delattr"):
@@ -497,6 +541,7 @@ class _Checker(ast.NodeVisitor):
         self.scope = before
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.decorators.update(node.decorator_list)
         self.enter(node, _outside(node))
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
@@ -541,6 +586,7 @@ class _Checker(ast.NodeVisitor):
             self.refuse(node, f"class {node.name} is both of torch and a container")
         if enumeration:
             self.check_members(node)
+        self.decorators.update(node.decorator_list)
         for part in node.decorator_list:
             self.visit(part)
         for base in node.bases:

@@ -1,18 +1,19 @@
-"""The repaired form of flagged code: the finding's fix, or, for a pure wait, the code without it.
+"""The repaired forms of flagged code: the finding's fix, and forms made for measuring alone.
 
-Some repairs need a decision, such as where a loss is read instead; yet what the wait costs can be measured by leaving
-it out. Such a form is for measuring alone and is named in the evidence.
+Some repairs need a decision, such as where a loss is read instead; yet what the code costs can be measured against a
+form that does not pay it: the value left on the device, what was read replayed from a recording, a loop over rows as
+one batched call. `helpers.py` holds the functions that these forms call. What a form is stands in the evidence.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.findings import Edit, Finding, Position
 
-__all__ = ["Repair", "find"]
+__all__ = ["Repair", "ways"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,39 +24,72 @@ class Repair:
     what: str
 
 
-# How a wait is left out: the value stays on the device, or the statement goes.
-_KEPT = "read left out"
-_GONE = "statement left out"
-_WITHOUT: Mapping[str, str] = {
-    "TL101": _KEPT,
-    "TL103": _KEPT,
-    "TL104": _GONE,
-    "TL110": _GONE,
-    "TL209": _GONE,
-    "TL606": _GONE,
-    "TL904": _GONE,
-}
+@dataclass(frozen=True, slots=True)
+class _Flagged:
+    """A finding in its file: the tree, its lines, and the nodes that the finding marks, the outermost first."""
+
+    finding: Finding
+    tree: ast.Module
+    lines: Sequence[str]
+
+    def marked(self, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, kinds) and self.span(node) == (self.finding.start, self.finding.end):
+                yield node
+
+    def span(self, node: ast.AST) -> tuple[Position, Position]:
+        """Where a node stands, in code points."""
+        first: int = getattr(node, "lineno", 1)
+        last: int = getattr(node, "end_lineno", None) or first
+        return self.at(first, getattr(node, "col_offset", 0)), self.at(last, getattr(node, "end_col_offset", None) or 0)
+
+    def at(self, row: int, column: int) -> Position:
+        return Position(row, len(self.lines[row - 1].encode("utf-8")[:column].decode("utf-8", "replace")) + 1)
+
+    def around(self, node: ast.AST, before: str, after: str) -> tuple[Edit, ...]:
+        """Edits that put text before and after an expression, which keeps its own rows."""
+        start, end = self.span(node)
+        return Edit(start, start, before), Edit(end, end, after)
+
+    def instead(self, node: ast.AST, text: str) -> tuple[Edit, ...]:
+        return (Edit(*self.span(node), text),)
+
+    def holder(self, node: ast.AST) -> ast.AST | None:
+        """The innermost function around a node."""
+        inner: ast.AST | None = None
+        for child in ast.walk(self.tree):
+            if isinstance(child, ast.FunctionDef) and any(below is node for below in ast.walk(child)):
+                inner = child
+        return inner
 
 
-def find(finding: Finding, lines: Sequence[str]) -> Repair | None:
-    """The repair to measure the finding against, or None where none can be written."""
+def ways(finding: Finding, lines: Sequence[str]) -> Iterator[Repair]:
+    """The repairs to measure the finding against, the nearest to what a person would write first."""
     if finding.fix is not None and finding.fix.edits:
-        return Repair(finding.fix.edits, finding.fix.message)
-    how = _WITHOUT.get(finding.code)
-    if how is None:
-        return None
+        yield Repair(finding.fix.edits, finding.fix.message)
+    makers = _MAKERS.get(finding.code, ())
+    if not makers:
+        return
     try:
         tree = ast.parse("\n".join(line.rstrip("\r\n") for line in lines))
     except (SyntaxError, ValueError, RecursionError):
-        return None
-    return _read_left_out(tree, finding, lines) if how == _KEPT else _statement_left_out(tree, finding, lines)
+        return
+    flagged = _Flagged(finding, tree, lines)
+    for make in makers:
+        repair = make(flagged)
+        if repair is not None:
+            yield repair
 
 
-def _read_left_out(tree: ast.Module, finding: Finding, lines: Sequence[str]) -> Repair | None:
+# -- waits -------------------------------------------------------------------------------------------------------------
+
+_REPLAYED = "what is read here is replayed from a recording, so that nothing waits for it"
+
+
+def _left_on_device(flagged: _Flagged) -> Repair | None:
     """`t.item()`, `float(t)`, `t.cpu()` become `t.detach()`."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or _span(node, lines) != (finding.start, finding.end):
-            continue
+    for node in flagged.marked(ast.Call):
+        assert isinstance(node, ast.Call)
         kept = node.func.value if isinstance(node.func, ast.Attribute) and not node.args else None
         if kept is None and len(node.args) == 1 and isinstance(node.func, ast.Name):
             kept = node.args[0]
@@ -63,23 +97,298 @@ def _read_left_out(tree: ast.Module, finding: Finding, lines: Sequence[str]) -> 
             return None
         text = ast.unparse(kept)
         shown = text if isinstance(kept, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else f"({text})"
-        return Repair((Edit(finding.start, finding.end, f"{shown}.detach()"),), "the value left on the device")
+        return Repair(flagged.instead(node, f"{shown}.detach()"), "the value left on the device")
     return None
 
 
-def _statement_left_out(tree: ast.Module, finding: Finding, lines: Sequence[str]) -> Repair | None:
-    for node in ast.walk(tree):
+def _statement_left_out(flagged: _Flagged) -> Repair | None:
+    finding = flagged.finding
+    for node in ast.walk(flagged.tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            start, end = _span(node, lines)
+            start, end = flagged.span(node)
             if start <= finding.start and finding.end <= end:
                 return Repair((Edit(start, end, "pass"),), "the statement left out")
     return None
 
 
-def _span(node: ast.expr | ast.stmt, lines: Sequence[str]) -> tuple[Position, Position]:
-    """Where a node stands, in code points."""
+def _replayed(flagged: _Flagged) -> Repair | None:
+    """The flagged expression gives what it gave when it was recorded."""
+    for node in flagged.marked(ast.expr):
+        if _can_move(node):
+            return Repair(flagged.around(node, "torchlint_replayed(lambda: (", "))"), _REPLAYED)
+    return None
 
-    def position(row: int, column: int) -> Position:
-        return Position(row, len(lines[row - 1].encode("utf-8")[:column].decode("utf-8", "replace")) + 1)
 
-    return position(node.lineno, node.col_offset), position(node.end_lineno or node.lineno, node.end_col_offset or 0)
+def _truth_replayed(flagged: _Flagged) -> Repair | None:
+    for node in flagged.marked(ast.expr):
+        if _can_move(node):
+            return Repair(flagged.around(node, "torchlint_replayed(lambda: bool(", "))"), _REPLAYED)
+    return None
+
+
+def _positions_replayed(flagged: _Flagged) -> Repair | None:
+    """`x[mask]` takes the positions that the mask had when it was recorded."""
+    for node in flagged.marked(ast.Subscript):
+        assert isinstance(node, ast.Subscript)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        open_ = [part for part in parts if not isinstance(part, (ast.Slice, ast.Constant))]
+        if len(open_) != 1 or not _can_move(open_[0]):
+            return None
+        first = "[0]" if isinstance(node.slice, ast.Tuple) else ""
+        edits = flagged.around(open_[0], "torchlint_replayed(lambda: (", f").nonzero(as_tuple=True){first})")
+        return Repair(edits, "the positions that the mask selects are replayed from a recording")
+    return _replayed(flagged)
+
+
+def _numbers_replayed(flagged: _Flagged) -> Repair | None:
+    """`x[:t]`, `range(t)` get the number that the tensor held when it was recorded."""
+    edits: list[Edit] = []
+    for node in flagged.marked(ast.Call, ast.Subscript):
+        if isinstance(node, ast.Call):
+            parts: list[ast.expr | None] = list(node.args)
+        else:
+            assert isinstance(node, ast.Subscript)
+            inside = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            parts = [
+                bound
+                for part in inside
+                for bound in ((part.lower, part.upper) if isinstance(part, ast.Slice) else (part,))
+            ]
+        for part in parts:
+            if part is not None and not isinstance(part, (ast.Constant, ast.Starred)) and _can_move(part):
+                edits += flagged.around(part, "torchlint_replayed(lambda: int(", "))")
+        break
+    return Repair(tuple(edits), _REPLAYED) if edits else None
+
+
+def _index_kept(flagged: _Flagged) -> Repair | None:
+    """`x[[0, 2, 1]]` finds the index on the device already."""
+    for node in flagged.marked(ast.Subscript):
+        assert isinstance(node, ast.Subscript)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        edits = [
+            edit
+            for part in parts
+            if not isinstance(part, (ast.Slice, ast.Constant)) and _can_move(part)
+            for edit in flagged.around(part, "torchlint_replayed(lambda: torchlint_index(", "))")
+        ]
+        return Repair(tuple(edits), "the index kept on the device") if edits else None
+    return None
+
+
+def _stacked(flagged: _Flagged) -> Repair | None:
+    """Python's `max(...)` over device scalars becomes one reduction on the device."""
+    for node in flagged.marked(ast.Call):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
+            if node.func.id in ("max", "min", "any", "all", "sum"):
+                start, end = flagged.span(node.args[0])
+                whole_start, whole_end = flagged.span(node)
+                generator = isinstance(node.args[0], ast.GeneratorExp)
+                # A generator that is the only argument spans the parentheses of the call.
+                opening = "torchlint_together" if generator else "torchlint_together("
+                edits = [Edit(whole_start, start, opening)]
+                edits.append(Edit(end, whole_end, f".{node.func.id}()" if generator else f").{node.func.id}()"))
+                return Repair(tuple(edits), f"one reduction on the device instead of Python's {node.func.id}")
+    return None
+
+
+def _can_move(node: ast.AST) -> bool:
+    """Whether an expression means the same inside a lambda."""
+    return not any(isinstance(below, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)) for below in ast.walk(node))
+
+
+# -- transfers and retention -------------------------------------------------------------------------------------------
+
+
+def _made_once(flagged: _Flagged) -> Repair | None:
+    """A tensor made of Python data is there already."""
+    for node in flagged.marked(ast.Call):
+        if _can_move(node):
+            return Repair(flagged.around(node, "torchlint_replayed(lambda: (", "))"), "the tensor made once and kept")
+    return None
+
+
+_FACTORIES = frozenset("zeros ones full empty rand randn randint arange linspace eye tensor logspace randperm".split())
+
+
+def _made_there(flagged: _Flagged) -> Repair | None:
+    """`torch.zeros(n).to(device)` is made on the device: also where the factory stands in an assignment before."""
+    for node in flagged.marked(ast.Call):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        target = _target(node)
+        holder = flagged.holder(node)
+        if target is None or holder is None:
+            return None
+        sources: list[ast.AST] = [node.func.value]
+        names = {n.id for n in ast.walk(node.func.value) if isinstance(n, ast.Name)}
+        for statement in ast.walk(holder):
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                if statement.targets[0].id in names and statement.lineno < node.lineno:
+                    sources.append(statement.value)
+        edits = []
+        for made in (below for source in sources for below in ast.walk(source)):
+            if isinstance(made, ast.Call) and _is_factory(made):
+                closing = flagged.at(made.end_lineno or made.lineno, (made.end_col_offset or 1) - 1)
+                edits.append(Edit(closing, closing, f", device={target}"))
+        if not edits:
+            return None
+        edits.append(Edit(flagged.span(node.func.value)[1], flagged.span(node)[1], ""))
+        return Repair(tuple(edits), "the tensor made on the device")
+    return None
+
+
+def _is_factory(call: ast.Call) -> bool:
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in _FACTORIES
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id in ("torch", "th")
+        and all(keyword.arg != "device" for keyword in call.keywords)
+    )
+
+
+def _target(move: ast.Call) -> str | None:
+    """Where `.to(...)` or `.cuda()` moves to, as source text."""
+    assert isinstance(move.func, ast.Attribute)
+    if move.func.attr == "cuda":
+        return '"cuda"'
+    if move.func.attr != "to":
+        return None
+    named = next((keyword.value for keyword in move.keywords if keyword.arg == "device"), None)
+    given = named or (move.args[0] if len(move.args) == 1 else None)
+    return ast.unparse(given) if given is not None and len(move.keywords) <= 1 else None
+
+
+def _pinned(flagged: _Flagged) -> Repair | None:
+    """`x.to(device, non_blocking=True)` copies from pinned memory."""
+    for node in flagged.marked(ast.Call):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            edits = flagged.around(node.func.value, "torchlint_replayed(lambda: torchlint_pinned(", "))")
+            return Repair(edits, "the batch in pinned memory already, as a loader's thread leaves it")
+    return None
+
+
+def _detached(flagged: _Flagged) -> Repair | None:
+    """What is kept is kept without its graph."""
+    for node in flagged.marked(ast.Call, ast.Assign, ast.AugAssign, ast.Expr):
+        call = node.value if isinstance(node, ast.Expr) else node
+        if isinstance(call, ast.Call):
+            kept = call.args[-1] if call.args else None
+        else:
+            kept = call.value if isinstance(call, (ast.Assign, ast.AugAssign)) else None
+        if not isinstance(kept, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+            return None
+        return Repair(flagged.around(kept, "", ".detach()")[1:], "what is kept is detached")
+    return None
+
+
+def _unbiased(flagged: _Flagged) -> Repair | None:
+    for node in flagged.marked(ast.Call):
+        return Repair(flagged.around(node, "torchlint_unbiased(", ")"), "the layer without its bias")
+    return None
+
+
+# -- loops -------------------------------------------------------------------------------------------------------------
+
+
+def _batched(flagged: _Flagged) -> Repair | None:
+    """A loop or comprehension over rows becomes one call of `torch.vmap` over its body."""
+    what = "the loop as one batched call (torch.vmap of its body)"
+    for node in flagged.marked(ast.ListComp, ast.GeneratorExp, ast.For):
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            generator = node.generators[0]
+            if len(node.generators) != 1 or generator.ifs or not isinstance(generator.target, ast.Name):
+                return None
+            text = f"list({_vmap([generator.target.id], node.elt, [generator.iter])})"
+            return Repair(flagged.instead(node, f"({text})" if isinstance(node, ast.GeneratorExp) else text), what)
+        assert isinstance(node, ast.For)
+        names, over, statement = [], [], node
+        while isinstance(statement, ast.For):
+            if len(statement.body) != 1 or statement.orelse or not isinstance(statement.target, ast.Name):
+                return None
+            names.append(statement.target.id)
+            over.append(statement.iter)
+            inner = statement.body[0]
+            if not isinstance(inner, ast.For):
+                break
+            statement = inner
+        gathered = _gathered(inner, names, over)
+        return Repair(flagged.instead(node, gathered), what) if gathered else None
+    return None
+
+
+def _vmap(names: Sequence[str], body: ast.expr, over: Sequence[ast.expr]) -> str:
+    ranges = ", ".join(ast.unparse(_count(one)) for one in over)
+    return f"torchlint_batched(lambda {', '.join(names)}: {ast.unparse(body)}, {ranges})"
+
+
+def _count(over: ast.expr) -> ast.expr:
+    """`range(n)` stands for its number, anything else for itself."""
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "range":
+        if len(over.args) == 1:
+            return over.args[0]
+    return over
+
+
+def _gathered(statement: ast.stmt, names: Sequence[str], over: Sequence[ast.expr]) -> str | None:
+    """The statement that does at once what the loop's body does in each round."""
+    dimensions = tuple(range(len(names)))
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        if isinstance(target, ast.Subscript):  # out[i, j] = f(i, j)
+            parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+            if [part.id if isinstance(part, ast.Name) else "" for part in parts] == list(names):
+                return f"{ast.unparse(target.value)}.copy_({_vmap(names, statement.value, over)})"
+        if isinstance(target, ast.Name) and isinstance(statement.value, ast.BinOp):  # acc = acc + f(i)
+            value = statement.value
+            if isinstance(value.op, ast.Add) and isinstance(value.left, ast.Name) and value.left.id == target.id:
+                return f"{target.id} = {target.id} + {_vmap(names, value.right, over)}.sum({dimensions})"
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
+        if isinstance(statement.target, ast.Name):
+            return f"{statement.target.id} += {_vmap(names, statement.value, over)}.sum({dimensions})"
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and len(names) == 1:
+        call = statement.value
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "append" and len(call.args) == 1:
+            return f"{ast.unparse(call.func.value)}.extend({_vmap(names, call.args[0], over)})"
+    return None
+
+
+def _grown(flagged: _Flagged) -> Repair | None:
+    """`a = torch.cat([a, x], dim)` in a loop writes into a buffer with room to grow."""
+    for node in flagged.marked(ast.Call):
+        assert isinstance(node, ast.Call)
+        if not node.args or not isinstance(node.args[0], (ast.List, ast.Tuple)) or len(node.args[0].elts) != 2:
+            return None
+        if ast.unparse(node.func).rpartition(".")[2] not in ("cat", "concat", "concatenate"):
+            return None
+        old, new = (ast.unparse(part) for part in node.args[0].elts)
+        named = next((keyword.value for keyword in node.keywords if keyword.arg in ("dim", "axis")), None)
+        axis = named or (node.args[1] if len(node.args) > 1 else ast.Constant(0))
+        text = f"torchlint_grown({old}, {new}, {ast.unparse(axis)})"
+        return Repair(flagged.instead(node, text), "the tensor grown inside a buffer that doubles")
+    return None
+
+
+_MAKERS: Mapping[str, Sequence[Callable[[_Flagged], Repair | None]]] = {
+    "TL101": (_left_on_device, _replayed),
+    "TL102": (_truth_replayed,),
+    "TL103": (_left_on_device, _replayed),
+    "TL104": (_statement_left_out, _replayed),
+    "TL105": (_positions_replayed,),
+    "TL106": (_numbers_replayed,),
+    "TL107": (_stacked,),
+    "TL109": (_index_kept,),
+    "TL110": (_statement_left_out,),
+    "TL201": (_batched,),
+    "TL203": (_grown,),
+    "TL207": (_made_once,),
+    "TL209": (_statement_left_out,),
+    "TL309": (_unbiased,),
+    "TL504": (_pinned,),
+    "TL508": (_made_there,),
+    "TL602": (_detached,),
+    "TL605": (_detached,),
+    "TL606": (_statement_left_out,),
+    "TL803": (_statement_left_out,),
+}

@@ -40,7 +40,7 @@ START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_ANSWER = 32 << 20  # bytes
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
-MODULES = ("allowed", "policy", "worker", "supervise")
+MODULES = ("allowed", "policy", "helpers", "standins", "search", "worker", "supervise")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,14 @@ class _Nursery:
 
     def environment(self, folder: str) -> dict[str, str]:
         kept = {name: os.environ[name] for name in PASSED if name in os.environ}
-        return {**kept, "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "CUDA_VISIBLE_DEVICES": self.visible}
+        return {
+            **kept,
+            "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "CUDA_VISIBLE_DEVICES": self.visible,
+            # torch's compiler works in the experiment's process and keeps what it makes in the experiment's folder
+            "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "inductor"),
+            "TRITON_CACHE_DIR": os.path.join(folder, "triton"),
+            "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_VEC_ISA_OK": "1",
+        }  # fmt: skip
 
     def order(self, folder: str, source: int, back: int) -> int:
         """Fork a worker that reads `source` and answers on `back`; its process id. OSError where there is none."""

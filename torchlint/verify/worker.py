@@ -15,12 +15,15 @@ from __future__ import annotations
 import contextlib
 import copy
 import gc
+import inspect
 import json
 import math
 import os
 import random
+import re
 import resource
 import select
+import signal
 import socket
 import statistics
 import sys
@@ -29,13 +32,16 @@ import time
 import traceback
 import types
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchlint.verify import policy
+from torchlint.verify.helpers import Recording, helpers
+from torchlint.verify.search import MAX_STEMS, Outcome, search
+from torchlint.verify.standins import Builder, NeedsStem, printable, shown, tensors
 
 REAP = 0.02  # seconds between looks for workers that ended
-MAX_TEXT = 300  # characters of a message that leave the process
 MAX_COPIES = 32  # fresh inputs prepared for one timed stretch of short calls
 COPY_BYTES = 1 << 29  # and their size at most
 STRETCH = 1e-3  # seconds that a timed stretch of short calls should last
@@ -43,7 +49,9 @@ NARROW = 0.04  # width of the interval, relative to the ratio, at which measurin
 CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as wide
 RESAMPLES = 400
 MAX_ROUNDS = 200
-TRIAL_SECONDS = 15.0  # for finding inputs that the code accepts
+TRIAL_SECONDS = 8.0  # for finding inputs that the code accepts
+MAX_MESSAGE = 300  # characters of an error that are looked at
+CALL_SECONDS = 4.0  # that one call may take; else it is measured at smaller sizes
 MAX_EVENTS = 400  # of a trace, per lane
 MAX_MARKS = 400  # of a memory curve
 # Largest difference of results, relative to the largest magnitude, that counts as equal.
@@ -88,12 +96,6 @@ def plain(value: Any, depth: int = 12) -> Any:
     return None
 
 
-def printable(text: str, limit: int = MAX_TEXT) -> str:
-    """`text` cut, in one line, without control characters or lone surrogates."""
-    shown = "".join(c if c.isprintable() else " " for c in text[: limit + 1])
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
-
-
 def describe(error: BaseException) -> str:
     """What was raised, said without running more of its code than `str`, and surviving that."""
     name = printable(type(error).__name__, 60)
@@ -123,6 +125,11 @@ class Guard:
 
     Python offers no way to remove it. It is armed once the libraries are loaded; `open` for reading stays possible
     below the interpreter's own folders, since libraries load parts of themselves late.
+
+    Where torch.compile was granted, torch's compiler keeps files and starts programs while measured code waits for it.
+    Who asks is told by the stack: the compiler is at work where a frame of it stands between the event and the
+    innermost frame of the measured code. Even then it writes inside the working folder alone, and starts the listed
+    programs alone.
     """
 
     STOPPED = tuple(
@@ -135,13 +142,17 @@ class Guard:
         "ctypes.cdata ctypes.addressof ctypes.call_function fcntl.fcntl".split()
     )
     SYSTEM = ("/usr/", "/lib/", "/lib64/", "/opt/")  # where the libraries lie that torch loads late
-    COMMANDS = ("os.system", "os.exec", "pty.spawn")
+    TOOLS = frozenset("gcc g++ cc c++ clang clang++ ptxas ptxas-blackwell nvcc ld ldconfig nvdisasm cuobjdump".split())
+    # What torch's compiler does with files, each inside its own folder.
+    FILES = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.chmod", "os.link", "os.symlink", "os.utime",
+             "os.truncate", "shutil.", "tempfile.", "fcntl.", "glob.")  # fmt: skip
 
     def __init__(self, granted: frozenset[str], folder: str) -> None:
         self.granted = granted
         self.folder = os.path.realpath(folder)
         own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *_library_folders()}
         self.readable = (*(os.path.realpath(path) + os.sep for path in own), "/proc/", "/sys/", "/dev/")
+        self.compiler = tuple(_compiler_folders())
         self.armed = False
         self.blocked: list[str] = []
 
@@ -182,18 +193,45 @@ class Guard:
         writes = type(flags) is int and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
         if path == os.devnull:
             return True
-        if self.granted and (path + os.sep).startswith((self.folder + os.sep, "/dev/shm/")):
+        if "processes" in self.granted and (path + os.sep).startswith((self.folder + os.sep, "/dev/shm/")):
             return True
-        return not writes and (path.startswith(self.readable) or "compile" in self.granted)
+        if not writes and path.startswith(self.readable):
+            return True
+        return self._compiler_asks() and (not writes or self._inside(path))
+
+    def _inside(self, path: Any) -> bool:
+        """Whether a path lies in the working folder."""
+        if type(path) is bytes:
+            path = path.decode(errors="replace")
+        return type(path) is str and (os.path.realpath(path) + os.sep).startswith(self.folder + os.sep)
+
+    def _compiler_asks(self) -> bool:
+        """Whether torch's compiler stands nearer to the event than any measured code."""
+        if "compile" not in self.granted:
+            return False
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if name in MEASURED:
+                return False
+            if name.startswith(self.compiler):
+                return True
+            frame = frame.f_back
+        return False
 
     def _granted(self, event: str, arguments: tuple[Any, ...]) -> bool:
         if event == "ctypes.dlopen":
             name = arguments[0] if arguments else None
             bare = name is None or (type(name) is str and os.sep not in name)
-            return bare or (type(name) is str and os.path.realpath(name).startswith((*self.readable, *self.SYSTEM)))
-        if "compile" in self.granted and event not in self.COMMANDS and not event.startswith("socket."):
-            return True  # the compiler runs processes and keeps files
-        if self.granted:
+            known = type(name) is str and os.path.realpath(name).startswith((*self.readable, *self.SYSTEM))
+            return bare or known or (self._compiler_asks() and self._inside(name))
+        if "compile" in self.granted and self._compiler_asks():
+            if event in ("subprocess.Popen", "os.posix_spawn"):
+                return type(arguments[0]) is str and os.path.basename(arguments[0]) in self.TOOLS
+            if event.startswith(self.FILES):
+                paths = [path for path in arguments if type(path) in (str, bytes) and os.sep in str(path)]
+                return all(self._inside(path) for path in paths)
+        if "processes" in self.granted:
             if event.startswith("socket."):
                 return all(type(argument) is not tuple for argument in arguments)  # Unix sockets have no (host, port)
             if event in ("os.fork", "os.posix_spawn", "subprocess.Popen", "signal.pthread_kill"):
@@ -203,6 +241,9 @@ class Guard:
             ):
                 return True
         return False
+
+
+MEASURED = frozenset(("<before>", "<after>", "<inputs>"))  # as the files of measured code are called
 
 
 def asker() -> str:
@@ -221,6 +262,16 @@ def _library_folders() -> Iterator[str]:
         path = getattr(module, "__file__", None)
         if path:
             yield os.path.dirname(path)
+
+
+def _compiler_folders() -> Iterator[str]:
+    """Where the code of torch's compiler lies."""
+    from importlib.util import find_spec
+
+    for name in ("torch._dynamo", "torch._inductor", "triton"):
+        spec = find_spec(name)
+        if spec is not None and spec.origin:
+            yield os.path.dirname(spec.origin) + os.sep
 
 
 def landmarks(torch: Any, compiled: bool) -> dict[str, Any]:
@@ -245,18 +296,24 @@ def landmarks(torch: Any, compiled: bool) -> dict[str, Any]:
 class Variant:
     """One of the two codes. `load` runs its module anew, so that nothing of an earlier repetition is left in it."""
 
-    def __init__(self, label: str, source: str, entry: str, keep: bool) -> None:
+    def __init__(self, label: str, source: str, entry: str, keep: bool, names: dict[str, Any] | None = None) -> None:
         self.label = label
         self.entry = entry
         self.keep = keep
+        self.replays = "torchlint_replayed" in source
+        self._names = names or {}
         self._code = compile(source, f"<{label}>", "exec")
         self._kept: types.ModuleType | None = None
 
-    def load(self) -> types.ModuleType:
+    def load(self, stand_ins: Callable[[types.ModuleType], dict[str, Any]] | None = None) -> types.ModuleType:
+        """The module; `stand_ins` makes what it finds under the names of things that are not here."""
         if self._kept is not None:
             return self._kept
         module = types.ModuleType(f"measured_{self.label}")
         sys.modules[module.__name__] = module
+        module.__dict__.update(self._names)
+        if stand_ins is not None:
+            module.__dict__.update(stand_ins(module))
         exec(self._code, module.__dict__)
         if self.keep:
             self._kept = module
@@ -268,7 +325,14 @@ class Variant:
             found = getattr(found, part, None)
         if not callable(found):
             raise Failed(f"there is no function {self.entry}")
-        return found  # type: ignore[no-any-return]
+        if not inspect.isgeneratorfunction(found):
+            return found  # type: ignore[no-any-return]
+
+        def consumed(*arguments: Any) -> list[Any]:
+            """A generator runs as its caller loops over it; what it gave last stands for all."""
+            return list(deque(found(*arguments), maxlen=1))
+
+        return consumed
 
 
 class Inputs:
@@ -280,7 +344,11 @@ class Inputs:
         self.experiment = experiment
         self.copied = True
         self.trial: dict[str, Any] = {}
-        self.sizes: dict[str, int] = experiment.get("sizes") or {}
+        self.widths: list[Any] = list(experiment.get("widths") or ["D"])  # what a last dimension may be
+        self.stems: dict[str, Any] = {}  # what stand-ins for networks were found to be called with
+        self.asked: dict[str, list[Any]] = {}
+        self.eager = False
+        self.sizes: dict[str, int] = (experiment.get("sizes") or [{}])[0]
         self.source: types.ModuleType | None = None
         if experiment.get("inputs"):
             self.source = Variant("inputs", experiment["inputs"], "inputs", keep=True).load()
@@ -292,12 +360,26 @@ class Inputs:
             sys.modules["numpy"].random.seed(0)
         self.torch.manual_seed(0)
 
+    def builder(self, module: types.ModuleType) -> Builder:
+        made = Builder(self.torch, self.device, module, self.sizes, {**self.trial, **self.stems})
+        made.asked = self.asked
+        made.widths, made.eager = self.widths, self.eager
+        return made
+
     def make(self) -> tuple[Any, ...]:
         self.seed()
         assert self.source is not None
         dtype = getattr(self.torch, self.experiment.get("dtype") or "float32")
         made = self.source.__dict__["inputs"](self.device, dtype, **self.experiment.get("size", {}))
         return made if type(made) is tuple else (made,)
+
+    def stand_ins(self, module: types.ModuleType) -> dict[str, Any]:
+        """What the module finds under names of things that are not here."""
+        if self.source is not None:
+            return {}
+        self.seed()
+        builder = self.builder(module)
+        return {name: builder.below(name, made) for name, made in self.experiment.get("globals", {}).items()}
 
     def fresh(self, module: types.ModuleType) -> tuple[Any, ...]:
         """Arguments equal to those of every other call, sharing no memory with them.
@@ -306,10 +388,7 @@ class Inputs:
         """
         if self.source is None:
             self.seed()
-            builder = Builder(self.torch, self.device, module, self.sizes, self.trial)
-            for name, description in self.experiment.get("globals", {}).items():
-                module.__dict__[name] = builder.make(description)
-            return builder.arguments(self.experiment["arguments"])
+            return self.builder(module).arguments(self.experiment["arguments"])
         if self.copied:
             try:
                 if self.master is None:
@@ -326,293 +405,21 @@ class Inputs:
                 memo[id(tensor)] = tensor.detach().clone().pin_memory().requires_grad_(tensor.requires_grad)
         return copy.deepcopy(value, memo)
 
+    def learn_widths(self, error: Exception) -> None:
+        """torch names the sizes that did not fit: one of them may be what was wanted."""
+        if isinstance(error, (RuntimeError, IndexError)):
+            for number in map(int, re.findall(r"(?<![A-Za-wyz_.])\d{1,4}", str(error)[:MAX_MESSAGE])):
+                for wanted in (number, number + 1):
+                    if number > 1 and wanted not in self.widths and len(self.widths) < 14:
+                        self.widths.append(wanted)
+            for key in self.asked:
+                if key == "*width":
+                    self.asked[key] = list(self.widths)
+                elif key.endswith(".width"):
+                    self.asked[key] = [None, *self.widths]
+
     def size(self, arguments: Any) -> int:
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors(self.torch, arguments)) or 1
-
-
-def tensors(torch: Any, value: Any) -> list[Any]:
-    """The tensors in `value`: in containers of exact builtin types, modules, optimizers, datasets and loaders."""
-    found: list[Any] = []
-    seen: set[int] = set()
-    todo = [value]
-    while todo and len(seen) < 100_000:
-        item = todo.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        kind = type(item)
-        if issubclass(kind, torch.Tensor):
-            found.append(item)
-        elif kind in (list, tuple, set):
-            todo.extend(item)
-        elif kind is dict:
-            todo.extend(item.values())
-        elif issubclass(
-            kind, (torch.nn.Module, torch.optim.Optimizer, torch.utils.data.Dataset, torch.utils.data.DataLoader)
-        ):
-            todo.append(dict(object.__getattribute__(item, "__dict__")))
-        elif kind.__module__ in ("measured_before", "measured_after") and hasattr(kind, "__dict__"):
-            with contextlib.suppress(AttributeError):  # a class with slots
-                todo.append(dict(object.__getattribute__(item, "__dict__")))
-    return found
-
-
-class Builder:
-    """Makes arguments and stand-ins from their descriptions in the plan.
-
-    A description is a dictionary with a "kind"; the other keys are parameters of `make_KIND`. What the plan leaves open
-    is said by the trial: `pattern` and `width` for shapes, `labels` for the dtype of what may be classes, `flag`.
-    """
-
-    PATTERNS = ("", "D", "BD", "BTD", "BHTD")  # by rank
-    CLASSES, VOCABULARY = 10, 1000
-
-    def __init__(
-        self, torch: Any, device: Any, module: types.ModuleType, sizes: dict[str, int], trial: dict[str, Any]
-    ) -> None:
-        self.torch = torch
-        self.device = device
-        self.module = module
-        self.sizes = sizes
-        self.trial = {"pattern": "BD", "width": "D", "labels": "int64", "flag": False, "dtype": "float32", **trial}
-        width = self.trial["width"]
-        self.width = sizes[width] if type(width) is str else width
-        self.made: dict[str, Any] = {}
-        self.network: Any = None
-        self.tokens = False
-
-    def arguments(self, descriptions: list[dict[str, Any]]) -> tuple[Any, ...]:
-        self.tokens = "'tokens'" in repr(descriptions)
-        made = self.together({description["name"]: description for description in descriptions})
-        return tuple(made[description["name"]] for description in descriptions)
-
-    def together(self, descriptions: dict[str, Any]) -> dict[str, Any]:
-        """Several things of one call; what holds parameters of a network is made after the network."""
-        late = ("optimizer", "scheduler")
-        for wanted in (False, True):
-            for name, description in descriptions.items():
-                if (type(description) is dict and description.get("kind") in late) == wanted:
-                    self.made[name] = self.make(description)
-        return {name: self.made[name] for name in descriptions}
-
-    def make(self, description: Any) -> Any:
-        if type(description) is not dict or "kind" not in description:
-            return description
-        maker = getattr(self, f"make_{description['kind']}", None)
-        if maker is None:
-            raise Failed(f"unknown kind of input {description['kind']}")
-        return maker(**{k: v for k, v in description.items() if k not in ("kind", "name", "origin")})
-
-    def shape(self, rank: int | None, role: str) -> list[int]:
-        """The sizes of a tensor of which the code tells the rank at most."""
-        sizes, pattern = self.sizes, self.trial["pattern"]
-        if role == "tokens":
-            return [sizes["B"], sizes["T"]]
-        if role == "labels":
-            return [sizes["B"], sizes["T"]] if pattern == "BTD" or self.tokens else [sizes["B"]]
-        if rank is not None and len(pattern) != rank:
-            pattern = self.PATTERNS[rank] if rank < len(self.PATTERNS) else "B" * (rank - 1) + "D"
-        width = self.width // sizes["H"] if pattern == "BHTD" and self.trial["width"] == "D" else self.width
-        return [width if letter == "D" else sizes[letter] for letter in pattern]
-
-    def make_tensor(
-        self,
-        dtype: str,
-        shape: list[int] | None = None,
-        rank: int | None = None,
-        role: str = "",
-        fill: str = "",
-        device: str = "",
-        grad: bool = False,
-        pinned: bool = False,
-    ) -> Any:
-        torch, where = self.torch, (self.torch.device(device) if device else self.device)
-        if dtype == "labels":
-            dtype = "int64" if self.trial["labels"] == "int64" else self.trial["dtype"]
-            role = role if dtype == "int64" else ""
-        kind = getattr(torch, self.trial["dtype"] if dtype == "float" else dtype)
-        sizes = shape if shape is not None else self.shape(rank, role)
-        if kind == torch.bool:
-            made = torch.rand(sizes, device=where) < 0.5
-        elif kind.is_floating_point or kind.is_complex:
-            made = torch.randn(sizes, dtype=kind, device=where)
-            made = made.sigmoid() if fill == "probability" else made
-        else:
-            made = torch.randint(
-                self.VOCABULARY if role == "tokens" else self.CLASSES, tuple(sizes), dtype=kind, device=where
-            )
-        if pinned and self.device.type == "cuda":
-            made = made.cpu().pin_memory()
-        return made.requires_grad_() if grad and made.is_floating_point() else made
-
-    def make_number(self, value: Any) -> Any:
-        return value
-
-    def make_symbol(self, value: str) -> Any:
-        return self.trial["flag"] if value == "flag" else self.width if value == "D" else self.sizes[value]
-
-    def make_device(self) -> Any:
-        return self.device
-
-    def make_dtype(self, value: str) -> Any:
-        return getattr(self.torch, value)
-
-    def make_tuple(self, items: list[Any]) -> tuple[Any, ...]:
-        return tuple(self.make(item) for item in items)
-
-    def make_dict(self, items: dict[str, Any]) -> dict[str, Any]:
-        return {key: self.make(item) for key, item in items.items()}
-
-    def make_own(self, path: str, kwargs: dict[str, Any]) -> Any:
-        made = getattr(self.module, path)(**self.together(kwargs))
-        if isinstance(made, self.torch.nn.Module):
-            made = made.to(self.device)
-            self.network = made
-        return made
-
-    def make_parameters(self) -> Any:
-        return list(self.make_network([], {}, grads=True).parameters())
-
-    def make_network(self, fields: list[str], calls: dict[str, Any], grads: bool = False) -> Any:
-        kind = "tokens" if self.tokens else "image" if self.trial["pattern"] == "BCSS" else "rows"
-        inputs = {"tokens": self.VOCABULARY, "image": self.sizes["C"], "rows": self.width}[kind]
-        outputs = self.CLASSES if self.trial["labels"] == "int64" else self.width
-        made = network_class(self.torch)(kind, inputs, self.sizes["D"], outputs, fields)
-        for name, call in calls.items():
-            object.__setattr__(made, name, self.make(call))
-        self.network = made.to(self.device, getattr(self.torch, self.trial["dtype"]))
-        for parameter in self.network.parameters() if grads else ():
-            parameter.grad = self.torch.randn_like(parameter)
-        return self.network
-
-    def make_optimizer(self) -> Any:
-        network = (
-            self.network
-            if self.network is not None
-            else self.torch.nn.Linear(self.width, self.width, device=self.device)
-        )
-        return self.torch.optim.SGD(network.parameters(), lr=0.01)
-
-    def make_scaler(self) -> Any:
-        return self.torch.amp.GradScaler(self.device.type, enabled=self.device.type == "cuda")
-
-    def make_scheduler(self) -> Any:
-        return Plain(step=lambda *_: None, get_last_lr=lambda: [0.01], last_epoch=0)
-
-    def make_loader(self, items: list[Any]) -> Any:
-        """Batches made ahead, with a length and a dataset, as a loader shows itself to a loop."""
-        made = [tuple(self.make(item) for item in items) for _ in range(self.sizes["steps"])]
-        return Batches([batch[0] if len(items) == 1 else batch for batch in made])
-
-    def make_object(self, attributes: dict[str, Any]) -> Any:
-        return Plain(**self.together(attributes))
-
-    def make_function(self, of: str) -> Any:
-        functional = self.torch.nn.functional
-
-        def scalar(*given: Any, **_: Any) -> Any:
-            value = tensors(self.torch, list(given))[0].float().mean()
-            weights = next(self.network.parameters()) if self.network is not None else None
-            return value if weights is None else value + weights.float().sum() * 0.0
-
-        def criterion(scores: Any, target: Any, *_: Any, **__: Any) -> Any:
-            if target.is_floating_point():
-                return functional.mse_loss(scores, target)
-            return functional.cross_entropy(scores.flatten(0, -2), target.flatten())
-
-        return {"first": lambda x=None, *_, **__: x, "mean": scalar, "criterion": criterion}[of]
-
-
-def network_class(torch: Any) -> Any:
-    """The stand-in for a network: an embedding, a convolution or a linear layer, then two linear ones."""
-
-    class Network(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self, kind: str, inputs: int, width: int, outputs: int, fields: list[str]) -> None:
-            super().__init__()
-            nn = torch.nn
-            first = {"tokens": nn.Embedding, "rows": nn.Linear, "image": lambda i, o: nn.Conv2d(i, o, 3, padding=1)}[
-                kind
-            ]
-            self.kind, self.fields = kind, fields
-            self.first, self.second, self.last = (
-                first(inputs, width),
-                nn.Linear(width, width),
-                nn.Linear(width, outputs),
-            )
-
-        def forward(self, *given: Any, **named: Any) -> Any:
-            found = [x for x in (*given, *named.values()) if isinstance(x, torch.Tensor)]
-            found = [x for x in found if x.is_floating_point() != (self.kind == "tokens")] or found
-            hidden = self.first(found[0])
-            for more in found[1:]:
-                if more.dim() == found[0].dim() and more.shape == found[0].shape:
-                    hidden = hidden + self.first(more)
-            if self.kind == "image":
-                hidden = hidden.mean((-2, -1))
-            scores = self.last(torch.relu(self.second(torch.relu(hidden))))
-            if not self.fields:
-                return scores
-            return Plain(logits=scores, loss=scores.float().pow(2).mean(), last_hidden_state=hidden)
-
-    return Network
-
-
-class Batches:
-    """A stand-in for a loader: batches that are there already."""
-
-    def __init__(self, made: list[Any]) -> None:
-        self._made = made
-        self.dataset = made
-        self.batch_size = 1
-        self.sampler = Plain(set_epoch=lambda epoch: None)
-        self._at = 0
-
-    def __next__(self) -> Any:
-        """The next batch, from the first again after the last: code that takes batches by itself never runs out."""
-        self._at += 1
-        return self._made[(self._at - 1) % len(self._made)]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._made[index]
-
-
-class Plain:
-    """A stand-in with the attributes the plan gives it."""
-
-    def __init__(self, **attributes: Any) -> None:
-        self.__dict__.update(attributes)
-
-
-def shown(torch: Any, value: Any) -> str:
-    """An argument as a person reads it."""
-    kind = type(value)
-    if issubclass(kind, torch.Tensor):
-        place = " pinned" if value.device.type == "cpu" and torch.cuda.is_available() and value.is_pinned() else ""
-        return f"{str(value.dtype).replace('torch.', '')}{list(value.shape)} on {value.device.type}{place}"
-    if issubclass(kind, torch.nn.Module):
-        count = sum(p.numel() for p in value.parameters())
-        return f"{printable(kind.__name__, 40)}, {count} parameters"
-    if kind is Batches:
-        return f"{len(value)} x {shown(torch, value[0])}"
-    if kind in (tuple, list):
-        return "(" + ", ".join(shown(torch, item) for item in value[:6]) + ")"
-    if kind is dict:
-        return (
-            "{"
-            + ", ".join(f"{printable(str(key), 30)}: {shown(torch, item)}" for key, item in list(value.items())[:6])
-            + "}"
-        )
-    if kind in (int, float, bool, str) or value is None:
-        return printable(
-            str(value) if kind is not int else str(value) if abs(value) < 1 << 62 else "a large number", 60
-        )
-    return printable(kind.__name__, 40)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -716,13 +523,20 @@ class Bench:
         self.cuda = device.type == "cuda"
         self.seconds = seconds
         self.experiment = experiment
-        self.keep = "compile" in experiment.get("grants", ())
-        entry = experiment["entry"]
-        self.variants = tuple(Variant(label, experiment[label], entry, self.keep) for label in ("before", "after"))
+        self.compiles = experiment.get("criterion") == "compile"  # compiling is what is measured
+        self.keep = "compile" in experiment.get("grants", ()) and not self.compiles
+        self.recording = Recording()
+        self.variants = self.both(device)
         self.inputs = Inputs(experiment, torch, device)
         self.sync = torch.cuda.synchronize if self.cuda else (lambda: None)
         self.clock = time.perf_counter
         self.phases: dict[str, float] = {}
+
+    def both(self, device: Any) -> tuple[Variant, Variant]:
+        names = helpers(self.torch, device, self.recording)
+        made = [Variant(label, self.experiment[label], self.experiment["entry"], self.keep, names)
+                for label in ("before", "after")]  # fmt: skip
+        return made[0], made[1]
 
     def phase(self, name: str, started: float) -> None:
         """Keep how long a part of the experiment took, in seconds."""
@@ -730,8 +544,11 @@ class Bench:
 
     def prepare(self, variant: Variant, copies: int = 1) -> tuple[Callable[..., Any], list[tuple[Any, ...]]]:
         """The variant's entry in a fresh module, and fresh arguments for `copies` calls."""
-        module = variant.load()
+        if self.compiles:
+            self.torch._dynamo.reset()
+        module = variant.load(self.inputs.stand_ins)
         arguments = [self.inputs.fresh(module) for _ in range(copies)]
+        self.recording.rewind()
         self.inputs.seed()
         return variant.function(module), arguments
 
@@ -769,6 +586,7 @@ class Bench:
         self.phase("first", begun)
         begun = self.clock()
         copies = self.choose_copies()
+        self.record(copies)
         gc.collect()
         gc.freeze()
         gc.disable()
@@ -790,55 +608,107 @@ class Bench:
         return outcome
 
     def settle(self) -> None:
-        """Choose the trial: the first with which both variants run, and the first reaches the flagged line.
+        """Choose the inputs: what the plan leaves open on the host at small sizes, then the sizes on the device.
 
         Raises:
-            Failed: the code accepted none; the text says what came of the first.
+            Failed: the code accepted none; the text says what came of the best.
         """
-        why = ""
+        sizes = self.experiment["sizes"]
+        self.inputs.sizes, self.inputs.device = sizes[-1], self.torch.device("cpu")
+        device_variants, self.variants = self.variants, self.both(self.inputs.device)
         end = self.clock() + TRIAL_SECONDS
-        full = self.experiment["sizes"]
-        for trial in self.experiment.get("trials") or [{}]:
-            self.inputs.trial = {**trial, "dtype": self.experiment.get("dtype") or "float32"}
+        start = {"dtype": self.experiment.get("dtype") or "float32"}
+        with on_host(self.torch):
+            trial, outcome = search(self.attempt, start, lambda: self.clock() < end)
+        self.inputs.device, self.variants, self.inputs.trial = self.device, device_variants, trial
+        if outcome.error is not None:
+            raise Failed(self.told(outcome.error))
+        for index, chosen in enumerate(sizes):
+            self.inputs.sizes = chosen
             try:
-                for sizes in (self.experiment.get("trial_sizes") or full, full):  # what fails at all fails when small
-                    self.inputs.sizes = sizes
-                    with self.watched_rows() as reached:
-                        self.call(self.variants[0])
-                    if not reached:
-                        raise Failed("the flagged line was not reached")
-                    self.call(self.variants[1])
+                with limited(CALL_SECONDS if index + 1 < len(sizes) else 4 * CALL_SECONDS):
+                    outcome = self.attempt(trial)
+            except TooSlow:
+                outcome = Outcome(Failed("one call takes too long, even at small sizes"))
+            if outcome.error is None:
                 return
+            gc.collect()
+        if outcome.error is not None:
+            raise Failed(self.told(outcome.error))
+
+    def told(self, error: BaseException) -> str:
+        place = where(error)
+        return f"{reason(error)}{f' at {place}' if place else ''}"
+
+    def attempt(self, trial: dict[str, Any]) -> Outcome:
+        """Run both variants with a trial: how far they came, and whether the first reached the flagged line."""
+        self.inputs.trial, self.inputs.stems = trial, {}
+        for _ in range(MAX_STEMS):
+            self.inputs.asked = {}
+            seen: set[int] = set()
+            try:
+                with self.eager(), self.watched(seen):
+                    self.call(self.variants[0])
+                first, last = self.experiment.get("rows") or (0, 0)
+                if last and not seen.intersection(range(first, last + 1)):
+                    raise Failed("the flagged line was not reached")
+                with self.eager():
+                    self.record(1)
+                    self.call(self.variants[1])
+                return Outcome(None, len(seen), frozenset(), self.inputs.asked)
+            except NeedsStem as new:
+                self.inputs.stems.setdefault(new.choice, []).append(new.stem)
+            except PermissionError:
+                raise
             except Exception as error:
-                if isinstance(error, PermissionError):
-                    raise
-                place = where(error)
-                why = why or f"{reason(error)}{f' at {place}' if place else ''}"
-                if why.startswith("memory limit"):
-                    break
-            if self.clock() > end:
-                break
-        raise Failed(why)
+                self.inputs.learn_widths(error)
+                return Outcome(error, len(seen), self.names_near(error), self.inputs.asked)
+        return Outcome(Failed("a stand-in for a network is called with ever new kinds of input"), 0, frozenset(), {})
+
+    def names_near(self, error: BaseException) -> frozenset[str]:
+        """The names that stand in the lines of the measured code that led to an error."""
+        lines = self.experiment["before"].split("\n")
+        rows = [f.lineno or 1 for f in traceback.extract_tb(error.__traceback__) if f.filename in MEASURED]
+        return frozenset(re.findall(r"[A-Za-z_]\w*", " ".join(lines[row - 1] for row in rows if row <= len(lines))))
 
     @contextlib.contextmanager
-    def watched_rows(self) -> Iterator[list[int]]:
-        """Which of the flagged rows of the code as written are reached."""
-        first, last = self.experiment.get("rows") or (0, 0)
-        reached: list[int] = [] if last else [0]
-        if reached or self.keep:
-            yield reached or [0]
+    def eager(self) -> Iterator[None]:
+        """While inputs are looked for, compiled code runs as it is written."""
+        stance = getattr(self.torch.compiler, "set_stance", None)
+        compiled = "compile" in self.experiment.get("grants", ())
+        self.inputs.eager = True
+        try:
+            with stance("force_eager") if compiled and stance is not None else contextlib.nullcontext():
+                yield
+        finally:
+            self.inputs.eager = False
+
+    def record(self, copies: int) -> None:
+        """Record what the repaired code replays, in the order in which the calls of a sample read it."""
+        variant = self.variants[1]
+        if not variant.replays:
             return
+        entry, calls = self.prepare(variant, copies)
+        self.recording.start()
+        for arguments in calls:
+            entry(*arguments)
+        self.sync()
+        self.recording.rewind()
+
+    @contextlib.contextmanager
+    def watched(self, seen: set[int]) -> Iterator[None]:
+        """Collect the lines of the code as written that are run."""
 
         def trace(frame: Any, event: str, argument: Any) -> Any:
-            if frame.f_code.co_filename != "<before>" or reached:
+            if frame.f_code.co_filename != "<before>":
                 return None
-            if event == "line" and first <= frame.f_lineno <= last:
-                reached.append(frame.f_lineno)
+            if event == "line":
+                seen.add(frame.f_lineno)
             return trace
 
         sys.settrace(trace)
         try:
-            yield reached
+            yield
         finally:
             sys.settrace(None)
 
@@ -846,7 +716,7 @@ class Bench:
         """The arguments and where each comes from; None where the plan says it already."""
         if self.inputs.source is not None:
             return None
-        made = self.inputs.fresh(self.variants[0].load())
+        made = self.inputs.fresh(self.variants[0].load(self.inputs.stand_ins))
         return [
             {"name": d["name"], "shown": shown(self.torch, value), "origin": d.get("origin", "")}
             for d, value in zip(self.experiment["arguments"], made)  # noqa: B905 (Python 3.9)
@@ -859,7 +729,7 @@ class Bench:
         if equal[0] is False or self.experiment["rung"] == "template":
             return equal
         state = same(self.torch, tensors(self.torch, left), tensors(self.torch, right))
-        if state[0] is False:
+        if state[0] is False and len(tensors(self.torch, left)) == len(tensors(self.torch, right)):
             return False, f"what is left in the arguments: {state[1]}"
         return equal
 
@@ -871,7 +741,7 @@ class Bench:
         wanted = max(math.ceil(STRETCH / typical), self.experiment.get("calls", 1) if typical < 0.05 else 1)
         if wanted == 1 or self.keep:
             return min(wanted, 4)
-        size = self.inputs.size(self.inputs.fresh(self.variants[0].load()))
+        size = self.inputs.size(self.inputs.fresh(self.variants[0].load(self.inputs.stand_ins)))
         return max(1, min(MAX_COPIES, wanted, COPY_BYTES // size))
 
     def measure(self, copies: int) -> dict[str, list[float]]:
@@ -1607,18 +1477,101 @@ def warm_up(torch: Any, device: Any) -> None:
         torch.cuda.synchronize()
 
 
+def tame_schedulers(torch: Any) -> None:
+    """Let learning rate schedulers load plain data alone.
+
+    Theirs is an update of their attributes from whatever they are given, by which code could make objects that pretend
+    to lie at any address.
+    """
+
+    def plainly(value: Any, depth: int = 8) -> Any:
+        kind = type(value)
+        if kind in (int, float, str, bool, type(None)) or issubclass(kind, torch.Tensor):
+            return value
+        if depth and kind in (list, tuple):
+            return kind(plainly(item, depth - 1) for item in value)
+        if depth and kind is dict and all(type(key) in (str, int) for key in value):
+            if any(type(key) is str and key.startswith("__") for key in value):
+                raise PermissionError("a scheduler's state names a special attribute")
+            return {key: plainly(item, depth - 1) for key, item in value.items()}
+        if kind.__module__ == "collections" and kind.__name__ == "Counter":
+            return kind(plainly(dict(value), depth - 1))
+        raise PermissionError(f"a scheduler's state holds {printable(kind.__name__, 60)}")
+
+    def tamed(original: Any) -> Any:
+        def load_state_dict(self: Any, state_dict: Any) -> Any:
+            return original(self, plainly(state_dict))
+
+        return load_state_dict
+
+    from torch.optim import lr_scheduler, swa_utils
+
+    for module in (lr_scheduler, swa_utils):
+        for kind in vars(module).values():
+            if isinstance(kind, type) and "load_state_dict" in vars(kind) and kind.__module__ == module.__name__:
+                kind.load_state_dict = tamed(kind.load_state_dict)  # type: ignore[attr-defined]
+
+
+class TooSlow(BaseException):
+    """A call that takes longer than a measurement has room for; not an Exception, so that code rarely catches it."""
+
+
+@contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise TooSlow in what takes longer. It chooses sizes; what ends an experiment is outside, in `supervise.py`."""
+
+    def late(*_: Any) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def on_host(torch: Any) -> Any:
+    """A mode in which code that names CUDA runs on the CPU."""
+    from torch.overrides import TorchFunctionMode
+
+    def moved(value: Any) -> Any:
+        if type(value) is str and value.partition(":")[0] == "cuda":
+            return "cpu"
+        if type(value) is torch.device and value.type == "cuda":
+            return torch.device("cpu")
+        return value
+
+    class OnHost(TorchFunctionMode):
+        def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+            name = getattr(function, "__name__", "")
+            if name == "cuda" and args and isinstance(args[0], torch.Tensor):
+                return args[0]
+            if name in ("pin_memory", "is_pinned") and not torch.cuda.is_available():
+                return args[0] if name == "pin_memory" else False
+            kwargs = {key: moved(value) for key, value in (kwargs or {}).items()}
+            if not torch.cuda.is_available():
+                kwargs.pop("pin_memory", None)
+            return function(*(moved(value) for value in args), **kwargs)
+
+    return OnHost()
+
+
 def stay_on_host(torch: Any) -> None:
-    """On the CPU, let code that names CUDA run where it is: moves there and waits for it do nothing."""
-    torch.Tensor.cuda = lambda self, *_, **__: self
-    torch.nn.Module.cuda = lambda self, *_, **__: self
-    torch.cuda.synchronize = lambda *_: None
-    torch.cuda.empty_cache = lambda: None
+    """Where there is no CUDA, waiting for it does nothing."""
+    if not torch.cuda.is_available():
+        torch.cuda.synchronize = lambda *_: None
+        torch.cuda.empty_cache = lambda: None
+        torch.cuda.set_device = lambda *_: None
 
 
 def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, Any]:
     spec = request["experiment"]
     for label in ("before", "after", "inputs"):
-        refusals = policy.check(spec.get(label) or "", spec.get("allow", ()), spec.get("attributes", ()))
+        refusals = policy.check(
+            spec.get(label) or "", spec.get("allow", ()), spec.get("attributes", ()), spec.get("globals", ())
+        )
         if refusals:
             raise Failed(f"refused: {label}, {refusals[0]}")
     granted = policy.grants(spec["before"]) | policy.grants(spec["after"]) | policy.grants(spec.get("inputs") or "")
@@ -1626,10 +1579,13 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
     guard = spec["guard"] = Guard(granted, os.getcwd())
     if device.type == "cpu":
         stay_on_host(torch)
+    tame_schedulers(torch)
     clean = landmarks(torch, "compile" in granted)
     guard.install()
+    named = any("cuda" in (spec.get(label) or "") for label in ("before", "after", "inputs"))
     try:
-        outcome = Bench(torch, spec, device, request["seconds"]).run()
+        with on_host(torch) if device.type == "cpu" and named else contextlib.nullcontext():
+            outcome = Bench(torch, spec, device, request["seconds"]).run()
     finally:
         guard.armed = False
         if guard.blocked:
