@@ -63,7 +63,7 @@ def names_read(node: cst.CSTNode) -> set[str]:
     return found
 
 
-_CHANGES_A_CONTAINER: Final = frozenset(
+CHANGES: Final = frozenset(
     "append appendleft extend insert pop popleft popitem clear setdefault update discard".split()
 )
 
@@ -82,7 +82,7 @@ def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
             targets = [node.name] if isinstance(node.name, (cst.Name, cst.Tuple)) else []
         elif isinstance(node, cst.Call):
             if isinstance(node.func, cst.Attribute) and (
-                node.func.attr.value.endswith("_") or node.func.attr.value in _CHANGES_A_CONTAINER
+                node.func.attr.value.endswith("_") or node.func.attr.value in CHANGES
             ):
                 targets.append(node.func.value)
             targets += [a.value for a in node.args if a.keyword is not None and a.keyword.value == "out"]

@@ -14,6 +14,7 @@ from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
+from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, within
 from torchlint.semantics.values import Value
@@ -45,6 +46,8 @@ class CatInLoop(Rule):
         if facts.count is not None and facts.count <= _SHORT:
             return
         kind = hotness.iterates(loop)
+        if model.is_role(site.context, Role.SETUP):
+            confidence = Confidence.POSSIBLE  # once, of what a program is set up with
         if kind is Iterates.LAYERS:
             confidence = Confidence.POSSIBLE  # a dense block: the next layer reads what has grown
         if _doubles(site, grown, model):

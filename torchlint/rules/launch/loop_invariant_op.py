@@ -13,8 +13,9 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, names_read, names_written
+from torchlint.rules.launch._bodies import CHANGES, body_of, bound_names, calls_in, names_read, names_written
 from torchlint.semantics import hotness, sites
+from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
@@ -68,7 +69,7 @@ class LoopInvariantOp(Rule):
         ]
         if not costly:
             return
-        written = names_written(model, body) | bound_names(site.target)
+        written = names_written(model, body) | bound_names(site.target) | _filled_elsewhere(model, site.context)
         reported: set[cst.CSTNode] = set()
         for node, confidence in sorted(costly, key=lambda found: -found[1]):
             if node in reported or not _is_invariant(model, node, written) or _is_chosen(model, node, body, written):
@@ -86,6 +87,15 @@ class LoopInvariantOp(Rule):
                 (("the loop", site.node), *because(hot)),
                 _repairs.hoisted(model, node, site.node),
             )
+
+
+def _filled_elsewhere(model: Model, context: Context) -> set[str]:
+    """The containers that another function fills, such as a hook that the loop runs without a word."""
+    return {
+        store.owner_name
+        for store in model.sites.stores
+        if store.owner_name is not None and store.how in CHANGES and store.context.owner is not context.owner
+    }
 
 
 def _costly(model: Model, node: cst.Call | cst.BinaryOperation, trains: bool) -> Confidence | None:

@@ -11,8 +11,9 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, new_dimension, operation
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.rules.launch._bodies import names_read, names_written
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.contexts import Context
+from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
@@ -61,6 +62,8 @@ class TableRebuiltPerCall(Rule):
         hot = model.hot(context)
         if hot is None or not hot.interface or hotness.in_test(context) or not _in_module(context):
             return
+        if _is_cached(model, context):
+            return
         if not any(_from_factory(model, operand, 0) for operand in _operands(model, node)):
             return
         yield Report(
@@ -75,6 +78,16 @@ class TableRebuiltPerCall(Rule):
 def _operands(model: Model, node: cst.CSTNode) -> tuple[cst.BaseExpression, ...]:
     made = operation(model, node)
     return made.operands if made is not None else ()
+
+
+def _is_cached(model: Model, context: Context) -> bool:
+    """Whether it is built only where a condition on an attribute asks for it, which the same branch then sets."""
+    for link in context.chain():
+        if link.scope is Scope.BRANCH and link.test is not None and isinstance(link.node, cst.If):
+            asked = {name for name in names_read(link.test) if name.startswith("self.")}
+            if asked & names_written(model, [link.node.body]):
+                return True
+    return False
 
 
 def _in_module(context: Context) -> bool:

@@ -14,7 +14,7 @@ from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import names_read, names_written
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.contexts import Context
+from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
@@ -54,7 +54,7 @@ class TensorFromPythonInHotPath(Rule):
         computes = number and _computes(model, site.node)
         if not computes and not passed and (_is_new(data.node, site.context, hot, model) or _is_hoisted(site, model)):
             return
-        if number and not computes:
+        if number and (not computes or _stands_in(model, site)):
             confidence = Confidence.POSSIBLE  # a tensor may be wanted: it is returned, or given to something
         yield Report(
             site.node,
@@ -136,6 +136,13 @@ def _computes(model: Model, made: cst.CSTNode) -> bool:
     """Whether the tensor is used in arithmetic alone, where a number would do."""
     steps = list(consumers(model, made))
     return bool(steps) and all(step is not None and step.name in _ARITHMETIC for step in steps)
+
+
+def _stands_in(model: Model, site: sites.Call) -> bool:
+    """Whether it takes the place of a tensor that is computed otherwise: of an empty batch, or a loss left out."""
+    if isinstance(model.parent(site.node), cst.Return):
+        return any(link.scope is Scope.BRANCH for link in site.context.chain())
+    return any(len(model.value(use).origins) > 1 for use in model.uses.get(site.node, ()))
 
 
 def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from torchlint.semantics import hotness
-from torchlint.semantics.contexts import Context
+from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
 from torchlint.semantics.model import Model
 
+_BRANCHES: Final = (Scope.BRANCH, Scope.HANDLER)
 _FAR: Final = 8  # steps from function to caller or method
 
 
@@ -19,9 +20,15 @@ def eager(model: Model, context: Context) -> bool:
     owner = context.owner
     if owner is None:
         return True
-    if owner.role in (Role.AUTOGRAD, Role.OPTIMIZER_STEP):
+    if owner.role in (Role.AUTOGRAD, Role.OPTIMIZER_STEP) or _is_chosen(owner):
         return False
     return not owner.callers or any(not model.is_role(caller.context, Role.AUTOGRAD) for caller in owner.callers)
+
+
+def _is_chosen(function: FunctionInfo) -> bool:
+    """Whether the function, or its class, is defined in a branch: in place of one that is not there."""
+    defined = function.cls.context if function.cls is not None else function.context
+    return defined is not None and any(link.scope in _BRANCHES for link in defined.chain())
 
 
 def has_fused_branch(model: Model, context: Context, names: frozenset[str]) -> bool:

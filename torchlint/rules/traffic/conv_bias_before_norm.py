@@ -12,6 +12,7 @@ from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.semantics import hotness, sites
+from torchlint.semantics.contexts import Scope
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import Kind
 
@@ -53,14 +54,29 @@ class ConvBiasBeforeNorm(Rule):
                 if bias is not None
                 else None
             )
+            if guessed or _is_optional(site, layer, model):
+                confidence = Confidence.POSSIBLE
+            else:
+                confidence = Confidence.LIKELY
             yield Report(
                 layer.node,
                 f"{quote(layer.node)} adds a bias that the batch norm behind it subtracts again with the mean",
                 "pass `bias=False`: the norm has a bias of its own",
-                Confidence.POSSIBLE if guessed else Confidence.LIKELY,
+                confidence,
                 (("the norm", site.node),),
                 fix,
             )
+
+
+def _is_optional(norm: sites.Call, layer: sites.Call, model: Model) -> bool:
+    """Whether a branch may leave the norm out, and not the layer, which then needs its bias."""
+    fed = layer.context
+    if norm.function.kind is Kind.MODULE:
+        origin = model.made_by(norm.arguments[0].node) if norm.arguments else None
+        feeding = model.call(origin) if origin is not None else None
+        fed = feeding.context if feeding is not None else norm.context
+    around = set(fed.chain())
+    return any(link.scope is Scope.BRANCH and link not in around for link in norm.context.chain())
 
 
 def _neighbour(norm: cst.CSTNode, model: Model) -> Iterator[sites.Call]:

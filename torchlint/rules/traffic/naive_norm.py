@@ -16,7 +16,7 @@ from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
-_AROUND: Final = CASTS | SHAPES
+_AROUND: Final = (CASTS | SHAPES) - {"detach"}  # detached statistics have other gradients than a norm's
 _FUSED: Final = frozenset(
     "rms_norm layer_norm fused_rms_norm fused_layer_norm fused_rms_norm_affine fused_layer_norm_affine".split()
 )

@@ -28,7 +28,8 @@ from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 
 # What may stand between the exponential's sum and the division: another arrangement, or a number against zero.
-_OF_THE_SUM: Final = CASTS | frozenset("view reshape unsqueeze squeeze expand expand_as index clamp add".split())
+_OF_THE_SUM: Final = CASTS | frozenset("view reshape unsqueeze squeeze expand expand_as index clamp".split())
+_EPSILON: Final = 1e-2  # numbers below are against zero; others are a weight of their own
 
 
 class NaiveSoftmax(Rule):
@@ -103,7 +104,7 @@ def _softmax(model: Model, made: Operation) -> Reached | None:
     if made.name not in ("div", "mul") or len(made.operands) < 2:
         return None
     for above, below in _quotients(model, made):
-        summed = reach(model, below, lambda step: step.name == "sum", first_operand(_OF_THE_SUM))
+        summed = reach(model, below, lambda step: step.name == "sum", lambda step: _towards_sum(model, step))
         if summed is None:
             continue
         for total in summed.operations:
@@ -119,6 +120,19 @@ def _softmax(model: Model, made: Operation) -> Reached | None:
             elif _same(model, above, over, exponential.operations[0], under.operations[0]):
                 return Reached(exponential.operations, exponential.certain and under.certain and summed.certain)
     return None
+
+
+def _towards_sum(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
+    if step.name in _OF_THE_SUM:
+        return step.operands[:1]
+    if step.name == "add" and len(step.operands) > 1:
+        for total, more in (step.operands[:2], step.operands[1::-1]):
+            value = model.value(more)
+            if isinstance(value.const, (int, float)):
+                return (total,) if abs(value.const) <= _EPSILON else ()
+            if is_number(model, more):
+                return (total,)
+    return ()
 
 
 def _factors(step: Operation) -> tuple[cst.BaseExpression, ...]:
