@@ -25,7 +25,7 @@ from torchlint.verify import evidence, plan, supervise  # noqa: E402
 
 OUT = ROOT / "benchmarks" / "rule_costs"
 # Rules whose cost depends on what the arithmetic is done in; the others are measured in float32 alone.
-BY_DTYPE = ("TL2", "TL3", "TL6")
+BY_DTYPE = ("TL2", "TL3", "TL4", "TL6")
 
 
 class Recorder(supervise.Watcher):
