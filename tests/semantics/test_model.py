@@ -203,6 +203,23 @@ class TestFunctions:
         )
         assert (rows.kind, rows.device, count.kind) == (Kind.TENSOR, DEVICE, Kind.NUMBER)
 
+    def test_a_number_that_all_callers_pass_outweighs_an_annotation_of_a_tensor(self) -> None:
+        number, tensor = shown(
+            """
+            def rotary(length: int | torch.Tensor):
+                show(length)
+
+            def scaled(factor: float | torch.Tensor):
+                show(factor)
+
+            def run(x):
+                rotary(x.shape[0])
+                scaled(2.0)
+                scaled(torch.ones(1, device="cuda"))
+            """
+        )
+        assert (number.kind, tensor.kind) == (Kind.NUMBER, Kind.TENSOR)
+
     def test_an_annotated_container_outweighs_a_guess(self) -> None:
         (kept,) = shown(
             """

@@ -208,6 +208,8 @@ class DefinitionReader(BindingReader):
         if passed is not None:
             if value is None or value.kind in (Kind.UNKNOWN, Kind.NONE):
                 value = passed if value is None or not value.optional else passed.but(optional=True)
+            elif value.kind is Kind.TENSOR and passed.kind is Kind.NUMBER and passed.conf is Confidence.SURE:
+                value = passed  # `length: int | torch.Tensor`, where all callers pass a size
             elif not _outweighs(value, passed) and (
                 value.kind is passed.kind or passed.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY, Kind.DEVICE)
             ):
