@@ -73,8 +73,8 @@ class ElementReader(OperatorReader):
                     index = len(base.items) + key
                 if index in base.items:
                     return base.items[index]
-                if "params" in base.items:
-                    return UNKNOWN  # an option of an optimizer's group: the others do not tell what it is
+                if isinstance(key, str) and not all(item.is_tensor for item in base.items.values()):
+                    return UNKNOWN  # an option: the others do not tell what it is
             if first is None and indices:
                 return base.but(items=None)  # a slice
             return base.elem if base.elem is not None else UNKNOWN

@@ -144,6 +144,8 @@ class ExternalReader(MethodReader):
             return NONE
         if last.startswith(("is_", "has_")):
             return NUMBER
+        if last in ("_single", "_pair", "_triple", "_quadruple"):  # a size in each dimension
+            return Value(Kind.CONTAINER, qual="tuple", elem=NUMBER, origins=(node,))
         if site.function.kind is Kind.CLASS and last[:1].isupper():
             return self.construct_torch(qual, last, site)
         plain = rest == last
