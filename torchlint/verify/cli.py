@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,8 @@ def verify(paths: tuple[Path, ...], **given: Any) -> int:
     Each flagged piece of code is run as it is written and as it would be repaired, interleaved, in a process of its own
     that may use torch, NumPy and a few harmless modules alone. Needs torch, and a CUDA device.
     """
+    if given["report"] is not None and find_spec("jinja2") is None:
+        raise click.ClickException("--report needs jinja2, which is not installed: pip install 'torchlint[verify]'")
     try:
         if given["merge"]:
             return _merge(paths, given)

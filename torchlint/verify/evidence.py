@@ -40,6 +40,7 @@ CRITERIA: Mapping[str, str] = {
     **dict.fromkeys(("TL601", "TL602", "TL605", "TL610"), "growth"),
     **dict.fromkeys(("TL505", "TL512"), "reads"),
     **dict.fromkeys(("TL701", "TL703"), "clock"),
+    **dict.fromkeys(("TL804", "TL805"), "compile"),  # time, that of compiling included
 }  # fmt: skip
 METHOD = (
     "One process for each experiment holds both variants. Rounds of before, after, after, before, drained at both "

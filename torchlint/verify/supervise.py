@@ -38,6 +38,7 @@ TOGETHER = 6  # workers that set up their device at once, before any of them mea
 TICK = 0.05  # seconds between looks at memory
 START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_ANSWER = 32 << 20  # bytes
+COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
 MODULES = ("allowed", "policy", "helpers", "standins", "search", "worker", "supervise")
@@ -48,7 +49,7 @@ class Limits:
     """What one experiment may take.
 
     Attributes:
-        seconds: from its start to its result; then it is killed.
+        seconds: from its start to its result; then it is killed. Code that is compiled has three times as long.
         memory_bytes: of the host, by its whole process group.
         pair_seconds: that interleaved pairs are measured at most, within `seconds`.
     """
@@ -402,8 +403,9 @@ class _Run:
         worker = spare.popleft()
         begun = time.monotonic()
         try:
+            limit = self.limits.seconds * (COMPILING if "torch.compile" in str(experiment.get("before")) else 1)
             answer = worker.ask(
-                {"experiment": experiment, "seconds": seconds}, self.limits.seconds, self.limits.memory_bytes
+                {"experiment": experiment, "seconds": seconds}, limit, self.limits.memory_bytes
             )
         finally:
             worker.end()

@@ -49,6 +49,7 @@ NARROW = 0.04  # width of the interval, relative to the ratio, at which measurin
 CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as wide
 RESAMPLES = 400
 MAX_ROUNDS = 200
+COMPARED = 1 << 24  # elements of results that are compared at once
 TRIAL_SECONDS = 8.0  # for finding inputs that the code accepts
 MAX_MESSAGE = 300  # characters of an error that are looked at
 CALL_SECONDS = 4.0  # that one call may take; else it is measured at smaller sizes
@@ -496,16 +497,21 @@ def _same_tensors(torch: Any, one: Any, other: Any) -> tuple[bool | None, str]:
         return True, ""
     names = [str(x.dtype).replace("torch.", "") for x in (one, other)]
     tolerance = max(TOLERANCE.get(name, 0.0) for name in names)
-    if one.dtype.is_complex or other.dtype.is_complex:
-        one, other = torch.view_as_real(one.to(torch.complex128)), torch.view_as_real(other.to(torch.complex128))
-    a, b = one.to("cpu", torch.float64), other.to("cpu", torch.float64)
-    finite = torch.isfinite(a) & torch.isfinite(b)
-    if not torch.equal(torch.nan_to_num(a[~finite], 1.5), torch.nan_to_num(b[~finite], 1.5)):
-        return False, "infinities or NaN differ"
-    if not bool(finite.any()):
-        return True, ""
-    a, b = a[finite], b[finite]
-    difference, scale = float((a - b).abs().max()), float(torch.maximum(a.abs(), b.abs()).max())
+    kind = torch.complex128 if one.dtype.is_complex or other.dtype.is_complex else torch.float64
+    difference = scale = 0.0
+    one, other = one.reshape(-1), other.reshape(-1)
+    for first in range(0, one.numel(), COMPARED):  # large results do not fit in memory twice over
+        a = one[first : first + COMPARED].to(kind)
+        b = other[first : first + COMPARED].to(a.device, kind)
+        if kind.is_complex:
+            a, b = torch.view_as_real(a), torch.view_as_real(b)
+        finite = torch.isfinite(a) & torch.isfinite(b)
+        if not torch.equal(torch.nan_to_num(a[~finite], 1.5), torch.nan_to_num(b[~finite], 1.5)):
+            return False, "infinities or NaN differ"
+        if bool(finite.any()):
+            a, b = a[finite], b[finite]
+            difference = max(difference, float((a - b).abs().max()))
+            scale = max(scale, float(torch.maximum(a.abs(), b.abs()).max()))
     if difference <= tolerance * scale:
         return True, ""
     return False, f"they differ by {difference:.3g} where the largest magnitude is {scale:.3g}"
@@ -762,7 +768,7 @@ class Bench:
             for variant in (a, b, b, a):
                 times[variant.label].append(self.sample(variant, copies))
             now = self.clock()
-            if now > end and count >= 3:
+            if now > end and count >= (2 if self.compiles else 3):
                 break
             if count >= check:
                 check = math.ceil(count * 1.4)

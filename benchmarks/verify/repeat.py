@@ -1,0 +1,60 @@
+"""Run a plan several times and say how well its figures repeat.
+
+    python benchmarks/verify/repeat.py plan.json --times 3 --out repeat.json
+
+Printed are, for each experiment that was measured every time, the ratios of all runs, and in the end the share of
+experiments whose ratios lie within 5 % of each other, and those with opposite verdicts: a repair that gains in one run
+and is slower in another. Needs torch and a CUDA device.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+from torchlint.verify import evidence, supervise  # noqa: E402
+
+WITHIN = 0.05
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plan", type=Path)
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--out", type=Path, help="write the ratios of all runs here (JSON)")
+    options = parser.parse_args()
+    plan: dict[str, Any] = json.loads(options.plan.read_text(encoding="utf-8"))
+    rules = {experiment["id"]: experiment for experiment in plan["experiments"]}
+    device = "cuda:0" if options.device == "cuda" else "cpu"
+    answers = [supervise.run(plan, [device]) for _ in range(options.times)]
+    rows = []
+    for identity, experiment in rules.items():
+        results = [answer["results"].get(identity, {}) for answer in answers]
+        if any(result.get("status") != "measured" for result in results):
+            continue
+        ratios = [result["ratio"]["median"] for result in results]
+        verdicts = [evidence.verdict(experiment["rule"], result)[0] for result in results]
+        close = max(ratios) / min(ratios) - 1 <= WITHIN
+        opposite = {"confirmed", "repair is slower"} <= set(verdicts)
+        rows.append({"experiment": experiment["label"], "ratios": ratios, "verdicts": verdicts, "within": close,
+                     "opposite": opposite})  # fmt: skip
+        mark = "OPPOSITE" if opposite else "ok  " if close else "OFF "
+        print(f"{mark} {experiment['label']}: {', '.join(f'{ratio:.4g}' for ratio in ratios)}", flush=True)
+    share = sum(row["within"] for row in rows) / len(rows) if rows else 0.0
+    opposite = sum(row["opposite"] for row in rows)
+    print(f"{share:.0%} of {len(rows)} experiments within {WITHIN:.0%} in {options.times} runs; {opposite} opposite")
+    if options.out is not None:
+        made = {"environment": answers[0]["environment"], "times": options.times, "share_within": share, "rows": rows}
+        options.out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

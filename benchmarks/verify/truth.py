@@ -1,0 +1,365 @@
+"""Compare what --verify measures with measurements written by hand.
+
+    python benchmarks/verify/truth.py --out truth.json
+
+Each pair of codes is measured twice at equal sizes: by the machinery of --verify, in its own processes, and here by the
+plain means of anyone who doubts it, CUDA events and `time.perf_counter` around loops, with no code of torchlint.
+Printed are both ratios of each pair and the share of pairs in which they lie within 15 % of each other. For retention
+the bytes that stay per step are compared, for the unsynchronised clock by how much it lies. Needs torch and a CUDA
+device.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+WITHIN = 0.15
+SECONDS = 1.0  # of measuring a pair by hand
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two codes that compute the same.
+
+    Attributes:
+        name: of the pair.
+        inputs: source of `inputs(device, dtype)`, which makes the arguments.
+        before, after: sources of `run(...)`.
+        dtype: that `inputs` gets.
+        what: "time", "growth" (bytes kept per step) or "clock" (reported over true seconds).
+    """
+
+    name: str
+    inputs: str
+    before: str
+    after: str
+    dtype: str = "float32"
+    what: str = "time"
+
+
+HEAD = "import math\nimport time\n\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n\n"
+
+
+def pair(name: str, inputs: str, before: str, after: str, dtype: str = "float32", what: str = "time") -> Pair:
+    """A pair from the bodies of its functions; the first line of a code names the parameters."""
+
+    def function(body: str, of: str) -> str:
+        parameters, _, rest = body.strip("\n").partition("\n")
+        lines = "".join(f"    {line}\n" if line.strip() else "\n" for line in rest.split("\n"))
+        return f"{HEAD}def {of}({parameters}):\n{lines}"
+
+    made = "".join(f"    {line}\n" for line in inputs.strip("\n").split("\n"))
+    return Pair(
+        name, f"{HEAD}def inputs(device, dtype):\n    torch.manual_seed(0)\n{made}",
+        function(before, "run"), function(after, "run"), dtype, what,
+    )  # fmt: skip
+
+
+def attention(length: int, dtype: str) -> Pair:
+    return pair(
+        f"causal attention, {length}",
+        f"return tuple(torch.randn(4, 16, {length}, 64, device=device, dtype=dtype) for _ in range(3))",
+        "q, k, v\n"
+        "mask = torch.ones(q.size(-2), q.size(-2), dtype=torch.bool, device=q.device).tril()\n"
+        "scores = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).masked_fill(~mask, -math.inf)\n"
+        "return scores.softmax(dim=-1) @ v",
+        "q, k, v\nreturn F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+        dtype,
+    )
+
+
+ROWS = "return (torch.randn({shape}, device=device, dtype=dtype),)"
+MODEL = (
+    "model = nn.Sequential(*(nn.Linear({width}, {width}) for _ in range({depth}))).to(device, dtype)\n"
+    "for p in model.parameters():\n"
+    "    p.grad = torch.randn_like(p)\n"
+)
+STEPS = (
+    "model = nn.Sequential(*(nn.Linear({width}, {width}) for _ in range({depth}))).to(device, dtype)\n"
+    "batches = [torch.randn({batch}, {width}, device=device, dtype=dtype) for _ in range({steps})]\n"
+)
+TRAIN = (
+    "for x in batches:\n    loss = model(x).square().mean()\n    optimizer.zero_grad()\n    loss.backward()\n"
+    "    optimizer.step()\n"
+)
+
+PAIRS = (
+    *(
+        pair(
+            "softmax", ROWS.format(shape="8192, 4096"),
+            "x\ne = torch.exp(x - x.amax(-1, keepdim=True))\nreturn e / e.sum(-1, keepdim=True)",
+            "x\nreturn torch.softmax(x, -1)", dtype,
+        )
+        for dtype in ("float32", "bfloat16")
+    ),
+    *(attention(length, dtype) for length in (512, 2048, 4096) for dtype in ("float32", "bfloat16")),
+    *(
+        pair(
+            "rms norm", ROWS.format(shape="16384, 2048"),
+            "x\nreturn x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)",
+            "x\nreturn F.rms_norm(x, x.shape[-1:], eps=1e-6)", dtype,
+        )
+        for dtype in ("float32", "bfloat16")
+    ),
+    pair(
+        "layer norm", ROWS.format(shape="16384, 2048"),
+        "x\nmean = x.mean(-1, keepdim=True)\nvar = x.var(-1, keepdim=True, unbiased=False)\n"
+        "return (x - mean) / torch.sqrt(var + 1e-5)",
+        "x\nreturn F.layer_norm(x, x.shape[-1:])",
+    ),
+    pair(
+        "gelu by tanh", ROWS.format(shape="8192, 4096"),
+        "x\nreturn 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3))))",
+        "x\nreturn F.gelu(x, approximate='tanh')",
+    ),
+    pair("silu", ROWS.format(shape="8192, 4096"), "x\nreturn x * torch.sigmoid(x)", "x\nreturn F.silu(x)"),
+    *(
+        pair(
+            f"AdamW {name} against single-tensor",
+            MODEL.format(width=256, depth=100) + "return (model,)",
+            "model\noptimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=False)\n"
+            "for _ in range(10):\n    optimizer.step()\nreturn model[0].weight",
+            f"model\noptimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, {name}=True)\n"
+            "for _ in range(10):\n    optimizer.step()\nreturn model[0].weight",
+        )
+        for name in ("foreach", "fused")
+    ),
+    pair(
+        "EMA loop",
+        MODEL.format(width=256, depth=100) + "import copy\nreturn model, copy.deepcopy(model)",
+        "model, average\nwith torch.no_grad():\n"
+        "    for p, a in zip(model.parameters(), average.parameters()):\n        a.mul_(0.99).add_(p, alpha=0.01)\n"
+        "return average[0].weight",
+        "model, average\nwith torch.no_grad():\n    torch._foreach_lerp_(list(average.parameters()), "
+        "list(model.parameters()), 0.01)\nreturn average[0].weight",
+    ),
+    pair(
+        "row loop", ROWS.format(shape="256, 1024"),
+        "x\nreturn torch.stack([row / row.norm() for row in x])",
+        "x\nreturn x / x.norm(dim=1, keepdim=True)",
+    ),
+    pair(
+        "growing cat", "return ([torch.randn(64, 1024, device=device, dtype=dtype) for _ in range(256)],)",
+        "xs\nout = xs[0]\nfor x in xs[1:]:\n    out = torch.cat([out, x])\nreturn out",
+        "xs\nreturn torch.cat(xs)",
+    ),
+    pair(
+        "pageable against pinned copy",
+        "return torch.randn(1 << 24), torch.randn(1 << 24).pin_memory(), device",
+        "a, b, device\nreturn a.to(device)",
+        "a, b, device\nreturn b.to(device, non_blocking=True)",
+    ),
+    pair(
+        "mask against where", ROWS.format(shape="4096, 4096"),
+        "x\ny = x.clone()\ny[y > 0] = y[y > 0] * 0.5\nreturn y",
+        "x\ny = x.clone()\nreturn torch.where(y > 0, y * 0.5, y)",
+    ),
+    pair(
+        "scalar read on every step, small model",
+        STEPS.format(width=64, depth=4, batch=64, steps=50)
+        + "return model, torch.optim.SGD(model.parameters(), lr=0.01), batches",
+        "model, optimizer, batches\ntotal = 0.0\n" + TRAIN + "    total += loss.item()\nreturn total",
+        "model, optimizer, batches\ntotal = torch.zeros((), device=batches[0].device)\n"
+        + TRAIN + "    total += loss.detach()\nreturn total.item()",
+    ),
+    pair(
+        "scalar read on every step, large model",
+        STEPS.format(width=4096, depth=8, batch=2048, steps=10)
+        + "return model, torch.optim.SGD(model.parameters(), lr=0.01), batches",
+        "model, optimizer, batches\ntotal = 0.0\n" + TRAIN + "    total += loss.item()\nreturn total",
+        "model, optimizer, batches\ntotal = torch.zeros((), device=batches[0].device)\n"
+        + TRAIN + "    total += loss.detach()\nreturn total.item()",
+    ),
+    pair(
+        "no_grad against inference_mode, large model",
+        STEPS.format(width=4096, depth=8, batch=2048, steps=10) + "return model, batches",
+        "model, batches\nwith torch.no_grad():\n    for x in batches:\n        y = model(x)\nreturn y",
+        "model, batches\nwith torch.inference_mode():\n    for x in batches:\n        y = model(x)\nreturn y",
+    ),
+    pair(
+        "retained graph, without backward",
+        STEPS.format(width=1024, depth=4, batch=1024, steps=20) + "return model, batches",
+        "model, batches\ntotal = 0.0\nfor x in batches:\n    total = total + model(x).square().mean()\nreturn total",
+        "model, batches\ntotal = 0.0\nfor x in batches:\n    "
+        "total = total + model(x).square().mean().detach()\nreturn total",
+        what="growth",
+    ),
+    pair(
+        "unsynchronised clock",
+        STEPS.format(width=4096, depth=8, batch=2048, steps=10) + "return model, batches",
+        "model, batches\nstart = time.perf_counter()\nfor x in batches:\n    y = model(x)\n"
+        "return time.perf_counter() - start",
+        "model, batches\nstart = time.perf_counter()\nfor x in batches:\n    y = model(x)\n"
+        "torch.cuda.synchronize()\nreturn time.perf_counter() - start",
+        what="clock",
+    ),
+)  # fmt: skip
+
+
+# -- by hand -----------------------------------------------------------------------------------------------------------
+
+
+def by_hand(one: Pair) -> float:
+    """The pair's figure, from loops and clocks alone."""
+    import torch
+
+    device, dtype = torch.device("cuda"), getattr(torch, one.dtype)
+    places: list[dict[str, Any]] = [{}, {}, {}]
+    for source, place in zip((one.inputs, one.before, one.after), places, strict=True):
+        exec(compile(source, one.name, "exec"), place)
+
+    def arguments() -> tuple[Any, ...]:
+        made: tuple[Any, ...] = places[0]["inputs"](device, dtype)
+        torch.manual_seed(0)
+        return made
+
+    functions: list[Callable[..., Any]] = [places[1]["run"], places[2]["run"]]
+    if one.what == "growth":
+        return _kept_per_step(torch, functions[0], arguments())
+    if one.what == "clock":
+        return _lie(torch, functions[0], arguments())
+    given = [arguments(), arguments()]
+    for function, args in zip(functions, given, strict=True):
+        for _ in range(3):
+            function(*args)
+        torch.cuda.synchronize()
+    started = time.perf_counter()
+    functions[0](*given[0])
+    torch.cuda.synchronize()
+    once = time.perf_counter() - started
+    inner = max(1, min(200, int(5e-3 / once)))
+    taken: list[list[float]] = [[], []]
+    end = time.perf_counter() + SECONDS
+    while len(taken[0]) < 5 or time.perf_counter() < end:
+        for index, function in enumerate(functions):
+            first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            torch.cuda.synchronize()
+            started = time.perf_counter()
+            first.record()
+            for _ in range(inner):
+                function(*given[index])
+            last.record()
+            torch.cuda.synchronize()
+            wall = time.perf_counter() - started
+            # The device's own clock, unless the host was slower than the device and the events missed some of it.
+            taken[index].append(max(first.elapsed_time(last) / 1e3, wall if wall > 1e-3 else 0.0) / inner)
+    return statistics.median(taken[0]) / statistics.median(taken[1])
+
+
+def _kept_per_step(torch: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> float:
+    """Bytes that stay for each step: what twice as many steps hold more."""
+    model, batches = args
+    held = []
+    for count in (len(batches) // 2, len(batches)):
+        torch.cuda.synchronize()
+        before = torch.cuda.memory_allocated()
+        result = function(model, batches[:count])
+        torch.cuda.synchronize()
+        held.append(torch.cuda.memory_allocated() - before)
+        del result
+    return (held[1] - held[0]) / (len(batches) - len(batches) // 2)
+
+
+def _lie(torch: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> float:
+    """What the clock says over what it takes."""
+    told, true = [], []
+    for _ in range(7):
+        first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda.synchronize()
+        first.record()
+        told.append(function(*args))
+        last.record()
+        torch.cuda.synchronize()
+        true.append(first.elapsed_time(last) / 1e3)
+    return statistics.median(told[2:]) / statistics.median(true[2:])
+
+
+# -- by --verify -------------------------------------------------------------------------------------------------------
+
+
+def as_plan(pairs: list[Pair], pair_seconds: float) -> dict[str, Any]:
+    """The pairs as a plan for the worker."""
+    criteria = {"time": "time", "growth": "growth", "clock": "clock"}
+    experiments = []
+    for one in pairs:
+        experiment = {
+            "rung": "template", "rule": "", "label": f"{one.name} {one.dtype}",
+            "before": one.before, "after": one.after,
+            "inputs": one.inputs, "entry": "run", "size": {}, "dtype": one.dtype, "criterion": criteria[one.what],
+            "shown": [], "stand_ins": [], "allow": [], "attributes": [],
+        }  # fmt: skip
+        text = json.dumps(asdict(one), sort_keys=True)
+        experiments.append({**experiment, "id": hashlib.sha256(text.encode()).hexdigest()[:16]})
+    limits = {"seconds": 90.0, "memory_bytes": 64 << 30, "pair_seconds": pair_seconds}
+    return {"version": 1, "torchlint": "", "limits": limits, "experiments": experiments, "findings": []}
+
+
+def figure(one: Pair, result: dict[str, Any]) -> float | None:
+    """What --verify says of the pair, in the same terms as `by_hand`."""
+    if result.get("status") != "measured":
+        return None
+    if one.what == "growth":
+        return result["before"].get("growth_bytes_per_step")  # type: ignore[no-any-return]
+    if one.what == "clock":
+        clock = result.get("clock") or {}
+        return clock["before"] / clock["after"] if clock.get("after") else None
+    return float(result["ratio"]["median"])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="write both figures of each pair here (JSON)")
+    parser.add_argument("--pair-seconds", type=float, default=1.5, help="for the interleaved pairs of --verify")
+    parser.add_argument("--by-hand", type=int, metavar="N", help="measure the N-th pair by hand and print the figure")
+    options = parser.parse_args()
+    if options.by_hand is not None:
+        print(json.dumps(by_hand(PAIRS[options.by_hand])))
+        return 0
+    sys.path.insert(0, str(ROOT))
+    from torchlint.verify import supervise
+
+    if not supervise.gpu_count():
+        print("no CUDA device here", file=sys.stderr)
+        return 2
+    plan = as_plan(list(PAIRS), options.pair_seconds)
+    answer = supervise.run(plan, ["cuda:0"])
+    rows = []
+    for index, (one, experiment) in enumerate(zip(PAIRS, plan["experiments"], strict=True)):
+        command = [sys.executable, __file__, "--by-hand", str(index)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        truth = json.loads(done.stdout) if done.returncode == 0 else None
+        result = answer["results"][experiment["id"]]
+        measured = figure(one, result)
+        within = truth is not None and measured is not None and abs(measured / truth - 1) <= WITHIN
+        row = {"pair": one.name, "dtype": one.dtype, "what": one.what, "by_hand": truth, "verify": measured,
+               "interval": result.get("ratio"), "equal": result.get("equal"), "within": within}  # fmt: skip
+        rows.append(row)
+        said = "-" if measured is None else f"{measured:.4g}"
+        hand = "-" if truth is None else f"{truth:.4g}"
+        why = "" if measured is not None else f"  ({result.get('reason')})"
+        print(
+            f"{'ok  ' if within else 'OFF '} {one.name} {one.dtype}: by hand {hand}, --verify {said}{why}", flush=True
+        )
+        if truth is None:
+            print(done.stderr[-400:], file=sys.stderr)
+    share = sum(row["within"] for row in rows) / len(rows)
+    print(f"{share:.0%} of {len(rows)} pairs within {WITHIN:.0%}")
+    if options.out is not None:
+        text = json.dumps({"environment": answer["environment"], "share_within": share, "pairs": rows}, indent=1)
+        options.out.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
