@@ -111,19 +111,84 @@ CASES = {
                 self.drop = nn.Dropout(0.1)
 
             def forward(self, q, k, v, hidden):
-                return F.scaled_dot_product_attention(q, k, v, attn_mask=hidden != 0, \
-dropout_p=self.drop.p if self.drop.training else 0.0, scale=0.3)
+                return F.scaled_dot_product_attention(
+                    q,
+                    k,
+                    v,
+                    attn_mask=hidden != 0,
+                    dropout_p=self.drop.p if self.drop.training else 0.0,
+                    scale=0.3,
+                )
         """,
     ),
-    "TL302 leaves a mask that may be absent": (
+    "TL302 carries a mask that may be absent, and leaves casts to the kernel": (
         """
-        import torch
+        import torch.nn.functional as F
 
         def attend(q, k, v, mask=None):
             scores = q @ k.mT
             if mask is not None:
                 scores = scores + mask
-            return scores.softmax(-1) @ v
+            return F.softmax(scores.float(), -1).type_as(q) @ v
+        """,
+        """
+        import torch.nn.functional as F
+
+        def attend(q, k, v, mask=None):
+            return F.scaled_dot_product_attention(q, k, v, attn_mask=None if mask is None else mask.to(q.dtype), \
+scale=1.0)
+        """,
+    ),
+    "TL302 leaves what only one of two branches does": (
+        """
+        import torch.nn.functional as F
+
+        def attend(q, k, v, bias, wide):
+            scores = q @ k.mT
+            if wide:
+                scores = scores + bias
+            return F.softmax(scores, -1) @ v
+        """,
+        None,
+    ),
+    "TL302 leaves weights that stay wide": (
+        """
+        import torch.nn.functional as F
+
+        def attend(q, k, v):
+            return F.softmax(q @ k.mT, -1, dtype=v.dtype) @ v
+        """,
+        None,
+    ),
+    "TL302 reads the letters of einsum": (
+        """
+        import torch
+        import torch.nn.functional as F
+
+        def attend(q, k, v):
+            w = torch.einsum("bct,bcs->bts", q, k)
+            w = w.softmax(2)
+            return torch.einsum("bts,bcs->bct", w, v)
+        """,
+        """
+        import torch.nn.functional as F
+
+        def attend(q, k, v):
+            return F.scaled_dot_product_attention(
+                q.transpose(-2, -1),
+                k.transpose(-2, -1),
+                v.transpose(-2, -1),
+                scale=1.0,
+            ).transpose(-2, -1)
+        """,
+    ),
+    "TL302 leaves letters in another order": (
+        """
+        import torch
+
+        def attend(q, k, v):
+            w = torch.einsum("bqhd,bkhd->bhqk", q, k).softmax(-1)
+            return torch.einsum("bhqk,bkhd->bqhd", w, v)
         """,
         None,
     ),
@@ -159,6 +224,31 @@ dropout_p=self.drop.p if self.drop.training else 0.0, scale=0.3)
             p = torch.softmax(x, dim=-1)
             p[hidden] = 1.0
             return torch.log(p)
+        """,
+        None,
+    ),
+    "TL303 leaves a result that is changed in place": (
+        """
+        import torch
+
+        def score(x, weight):
+            scores = torch.softmax(x, dim=1).log()
+            scores += weight
+            return scores
+        """,
+        None,
+    ),
+    "TL305 leaves a gate that does more than its last operation": (
+        """
+        from torch import nn
+
+        class Squeeze(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.gate = nn.Sequential(nn.Conv1d(4, 4, 1), nn.Sigmoid())
+
+            def forward(self, x):
+                return x * self.gate(x)
         """,
         None,
     ),
@@ -305,6 +395,56 @@ dropout_p=self.drop.p if self.drop.training else 0.0, scale=0.3)
         """,
         None,
     ),
+    "TL203 keeps the start, which gives an empty loop its result": (
+        """
+        import torch
+
+        def grow(model, loader, start):
+            out = start.new_zeros(0, 3)
+            for x in loader:
+                out = torch.cat([out, model(x)], dim=0)
+            return out
+        """,
+        """
+        import torch
+
+        def grow(model, loader, start):
+            out = [start.new_zeros(0, 3)]
+            for x in loader:
+                out.append(model(x))
+            out = torch.cat(out, dim=0)
+            return out
+        """,
+    ),
+    "TL203 leaves a piece that is overwritten in the next round": (
+        """
+        import torch
+
+        def grow(model, loader):
+            out, buffer = torch.empty(0), torch.empty(4)
+            out = torch.empty(0)
+            for x in loader:
+                buffer.copy_(model(x))
+                out = torch.cat([out, buffer])
+            return out
+        """,
+        None,
+    ),
+    "TL203 leaves a join whose exceptions are caught": (
+        """
+        import torch
+
+        def grow(model, loader):
+            out = torch.empty(0)
+            for x in loader:
+                try:
+                    out = torch.cat([out, model(x)])
+                except RuntimeError:
+                    pass
+            return out
+        """,
+        None,
+    ),
     "TL203 leaves a tensor that is read in the loop": (
         """
         import torch
@@ -389,7 +529,7 @@ dropout_p=self.drop.p if self.drop.training else 0.0, scale=0.3)
                 optimizer.step()
         """,
     ),
-    "TL606 leaves a statement in an empty block": (
+    "TL606 leaves a block that does nothing else": (
         """
         import torch
 
@@ -400,13 +540,53 @@ dropout_p=self.drop.p if self.drop.training else 0.0, scale=0.3)
                 if len(x) > 3:
                     torch.cuda.empty_cache()
         """,
+        None,
+    ),
+    "TL507 leaves workers that there may be none of": (
         """
-        def train(model, loader, optimizer):
+        import torch
+        from torch.utils.data import DataLoader
+
+        def train(model, data, workers):
+            loader = DataLoader(
+                data,
+                num_workers=workers,  # from the command line
+            )
+            for epoch in range(9):
+                for x in loader:
+                    model(x.cuda()).sum().backward()
+        """,
+        None,
+    ),
+    "TL502 gives an option a row where each has one, and leaves their comments": (
+        """
+        import torch
+        from torch.utils.data import DataLoader
+
+        def train(model, data, optimizer):
+            model.cuda()
+            loader = DataLoader(
+                data,
+                num_workers=4,  # as many as cores
+            )
             for x in loader:
-                model(x).sum().backward()
+                model(x.cuda()).sum().backward()
                 optimizer.step()
-                if len(x) > 3:
-                    pass
+        """,
+        """
+        import torch
+        from torch.utils.data import DataLoader
+
+        def train(model, data, optimizer):
+            model.cuda()
+            loader = DataLoader(
+                data,
+                num_workers=4,  # as many as cores
+                pin_memory=True,
+            )
+            for x in loader:
+                model(x.cuda()).sum().backward()
+                optimizer.step()
         """,
     ),
 }

@@ -305,20 +305,27 @@ class _Writer:
 
 
 def _hanging(written: str, indentation: str) -> str:
-    """`name = f(a, b)` with an argument a row, where it is a call; else as it is."""
+    """`name = f(a, b)` with an argument a row, where it is a call; else as it is. Of a chain, the longest is broken."""
     start = _ASSIGNED.match(written)
     assert start is not None
     try:
-        call = cst.parse_expression(written[start.end() :])
+        node: cst.BaseExpression = cst.parse_expression(written[start.end() :])
     except cst.ParserSyntaxError:
         return written
-    if not isinstance(call, cst.Call) or call.lpar or any(isinstance(a.value, cst.GeneratorExp) for a in call.args):
-        return written
     empty = cst.Module([])
-    arguments = [empty.code_for_node(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip() for a in call.args]
+    calls: list[cst.Call] = []
+    while isinstance(node, (cst.Call, cst.Attribute)) and not node.lpar:
+        if isinstance(node, cst.Call) and not any(isinstance(a.value, cst.GeneratorExp) for a in node.args):
+            calls.append(node)
+        node = node.func if isinstance(node, cst.Call) else node.value
+    longest = max(calls, key=lambda call: sum(len(empty.code_for_node(a)) for a in call.args), default=None)
+    if longest is None or not longest.args:
+        return written
+    arguments = [empty.code_for_node(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip() for a in longest.args]
     step = "\t" if "\t" in indentation else "    "
     rows = "".join(f"{indentation}{step}{argument},\n" for argument in arguments)
-    return f"{start[0]}{empty.code_for_node(call.func)}(\n{rows}{indentation})"
+    tail = written[start.end() + len(empty.code_for_node(longest)) :]
+    return f"{start[0]}{empty.code_for_node(longest.func)}(\n{rows}{indentation}){tail}"
 
 
 def _bindings(body: object) -> Iterator[tuple[str, str]]:

@@ -504,12 +504,16 @@ def _places(model: Model, statement: cst.CSTNode) -> tuple[cst.CSTNode, int]:
 
 
 def statement_fix(
-    message: str, site: sites.Call, applicability: Applicability = Applicability.UNSAFE
+    message: str, site: sites.Call, model: Model, applicability: Applicability = Applicability.UNSAFE
 ) -> NodeFix | None:
-    """Delete the statement that is nothing but this call."""
+    """Delete the statement that is nothing but this call; show it only, where it is all that its block does."""
     statement = site.statement
     if not isinstance(statement, cst.Expr) or statement.value is not site.node:
         return None
+    line = model.parent(statement)
+    block = model.parent(line) if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else line
+    if len(getattr(block, "body", ())) == 1:
+        applicability = Applicability.DISPLAY
     return NodeFix(applicability, message, (NodeEdit(statement, "", "delete"),))
 
 

@@ -31,5 +31,5 @@ class GcInHotPath(Rule):
             "leave it out, since reference counts free tensors at once, or collect every so many steps",
             Confidence.SURE if hot.interface else Confidence.LIKELY,
             because(hot),
-            statement_fix("Remove the call", site),
+            statement_fix("Remove the call", site, model),
         )

@@ -45,7 +45,7 @@ class AnomalyLeftOn(Rule):
                 "looks for NaN and waits for the answer",
                 "Turn it on only where a debugging option asks for it",
                 Confidence.SURE,
-                fix=statement_fix("Remove the call", site),
+                fix=statement_fix("Remove the call", site, model),
             )
 
     def _turned_off_again(self, site: sites.Call, model: Model) -> bool:

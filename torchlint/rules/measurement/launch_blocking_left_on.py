@@ -70,7 +70,9 @@ class LaunchBlockingLeftOn(Rule):
             return
         name, value = site.argument(0), site.argument(1)
         if name is not None and value is not None and name.value.const == _VARIABLE:
-            yield from self._report(site.node, value.value, site.context, model, statement_fix("Remove it", site))
+            yield from self._report(
+                site.node, value.value, site.context, model, statement_fix("Remove it", site, model)
+            )
 
     def _report(
         self, node: cst.CSTNode, value: Value, context: Context, model: Model, fix: NodeFix | None = None

@@ -38,7 +38,7 @@ class SyncDebugLeftOn(Rule):
             f"{quote(site.node)} stays on: every operation that waits is checked, and warns or fails, in every run",
             'Turn it back to "default" after the part that is looked at, or set it behind a debugging option',
             Confidence.SURE,
-            fix=statement_fix("Remove the call", site, Applicability.DISPLAY),
+            fix=statement_fix("Remove the call", site, model, Applicability.DISPLAY),
         )
 
     def _turned_off_again(self, site: sites.Call, model: Model) -> bool:

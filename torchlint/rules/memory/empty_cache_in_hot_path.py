@@ -38,5 +38,5 @@ class EmptyCacheInHotPath(Rule):
             "Remove it, or call it between phases only",
             Confidence.SURE,
             because(hot),
-            statement_fix("Remove the call", site),
+            statement_fix("Remove the call", site, model),
         )

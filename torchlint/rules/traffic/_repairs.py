@@ -10,7 +10,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.rules._patterns import Operation, alike, consumers, is_number, made_by, operation, same
-from torchlint.rules._repairs import Rewrite, Unfit, add_argument, code, repair, spell
+from torchlint.rules._repairs import Rewrite, Unfit, add_argument, code, repair, spell, tight
 from torchlint.rules.base import NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -497,23 +497,37 @@ def _grouped(model: Model, attention: sites.Call) -> NodeFix:
 
 @repair
 def attention(model: Model, softmax: Operation, product: Operation) -> NodeFix:
-    """`scaled_dot_product_attention(q, k, v)` for the softmax of a scaled, masked product, times the values."""
-    mixed, dropout = _mixed(model, softmax)
+    """`scaled_dot_product_attention(q, k, v)` for the softmax of a scaled, masked product, times the values.
+
+    Casts to float32 around the softmax go: the fused kernels keep its sums in float32.
+    """
+    steps = _mixed(model, softmax)
+    mixed = steps[-1]
+    dropout = next((step for step in steps if step.name == "dropout"), None)
     rewrite = Rewrite(model, mixed.node)  # type: ignore[arg-type]
-    if dropout is not None:
-        rewrite.absorb(dropout.node)
-    if softmax.call is None or softmax.call.function.kind is Kind.MODULE or softmax.argument(2, "dtype") is not None:
-        raise Unfit
-    dim = _dim(softmax)
-    if dim is None or model.value(dim).const != -1:
+    for step in steps[:-1]:
+        rewrite.absorb(step.node)
+    if softmax.call is None or softmax.call.function.kind is Kind.MODULE:
         raise Unfit
     masks: list[str] = []
     scales: list[tuple[str, cst.BaseExpression]] = []
+    optional: tuple[cst.CSTNode, ...] = ()
+    widened = softmax.argument(2, "dtype") is not None
     current = softmax.operands[0]
     while True:
-        step = _made(model, current, "matmul", "mul", "div", "add", "masked_fill")
-        if step.name == "matmul":
+        if not masks and (choice := _optional(model, current)) is not None:
+            step, condition = choice
+            optional = (condition,)
+            masks.append(_optional_mask(model, rewrite, step, condition))
+            current = step.operands[0]
+            continue
+        step = _made(model, current, "matmul", "einsum", "mul", "div", "add", "masked_fill", *_DTYPE_CASTS)
+        if step.name in ("matmul", "einsum"):
             break
+        if step.name in _DTYPE_CASTS:
+            widened = widened or _is_dtype_cast(model, step)
+            current = step.operands[0]
+            continue
         if isinstance(step.node, cst.AugAssign) or len(step.operands) < 2:
             raise Unfit
         left, right = step.operands[:2]
@@ -531,64 +545,233 @@ def attention(model: Model, softmax: Operation, product: Operation) -> NodeFix:
         else:
             if scales or not is_number(model, right):
                 raise Unfit
-            if masks and ".to({query}.dtype)" not in masks[0]:
-                pass  # what is hidden stays hidden, whatever the scale
             scales.append((step.name, right))
         current = left
     if step.node is not product.node or len(step.operands) != 2:
         raise Unfit
-    query, key, value = step.operands[0], _untransposed(model, step.operands[1]), mixed.operands[1]
-    parts = [rewrite.part(query), rewrite.part(key), rewrite.part(value)]
+    if widened and not any(step.name in _DTYPE_CASTS for step in steps):
+        raise Unfit  # the values are wide as well
+    dim = _dim(softmax)
+    if dim is None or not _is_last_of(model, dim, softmax.operands[0], step):
+        raise Unfit
+    query, key, turned = _queries_and_keys(model, step)
+    value, ending, value_turned = _values(model, mixed, steps[-2] if len(steps) > 1 else softmax)
+    parts = [_turned(rewrite, query, turned[0]), _keys(model, rewrite, key, turned[1])]
+    parts.append(_turned(rewrite, value, value_turned))
     if masks:
         if "{query}" in masks[0] and dotted(query) is None:
             raise Unfit
-        parts.append("attn_mask=" + masks[0].replace("{query}", parts[0]))
+        parts.append("attn_mask=" + masks[0].replace("{query}", rewrite.part(query)))
     if dropout is not None:
         parts.append(f"dropout_p={_probability(model, rewrite, dropout)}")
     if not scales:
         parts.append("scale=1.0")
-    elif not _is_usual(model, scales[0], query, key):
+    elif turned[0] or not _is_usual(model, scales[0], query, key):
         how, number = scales[0]
         written = rewrite.part(number, tightly=True)
         parts.append(f"scale={code(number) if how == 'mul' else f'1 / {written}'}")
     rewrite.spare(softmax.node, product.node)
     name, imports = spell(model, f"{_FUNCTIONAL}.scaled_dot_product_attention")
-    return rewrite.fix("Call `scaled_dot_product_attention`", f"{name}({', '.join(parts)})", imports)
+    written = f"{name}({', '.join(parts)}){ending}"
+    return rewrite.fix("Call `scaled_dot_product_attention`", written, imports, dropped=optional)
 
 
-def _mixed(model: Model, softmax: Operation) -> tuple[Operation, Operation | None]:
-    """The product with the values, and the dropout before it."""
-    dropout: Operation | None = None
+# What may change the dtype of scores and weights.
+_DTYPE_CASTS: Final = ("to", "type", "type_as", "float")
+_EXCHANGE: Final = ".transpose(-2, -1)"
+
+
+def _is_dtype_cast(model: Model, step: Operation) -> bool:
+    """Whether a cast changes nothing but the dtype. Raises Unfit where it may move the tensor as well."""
+    if step.name == "to":
+        target = step.operands[1] if len(step.operands) == 2 else step.argument(99, "dtype")
+        known = target is not None and ((dotted(target) or "").endswith(".dtype") or _names_dtype(model, target))
+        if not known:
+            raise Unfit
+    return True
+
+
+def _names_dtype(model: Model, node: cst.BaseExpression) -> bool:
+    return (model.resolve(node) or "").rpartition(".")[2] in ("float32", "float", "float16", "half", "bfloat16")
+
+
+def _is_last_of(model: Model, dim: cst.BaseExpression, scores: cst.BaseExpression, product: Operation) -> bool:
+    """Whether a softmax goes over the last dimension of the scores."""
+    const, rank = model.value(dim).const, model.value(scores).rank
+    if product.call is not None and (product.call.callee or product.call.method or "").rpartition(".")[2] == "bmm":
+        rank = 3
+    if product.name == "einsum":
+        rank = len(_equation(model, product)[2])
+    return const == -1 or (rank is not None and const == rank - 1)
+
+
+def _mixed(model: Model, softmax: Operation) -> list[Operation]:
+    """What follows the softmax, up to the product with the values: a dropout, casts of the dtype."""
+    steps: list[Operation] = []
     current = softmax
-    for _ in range(2):
+    for _ in range(4):
         found = list(consumers(model, current.node))
         if len(found) != 1 or found[0] is None:
             raise Unfit
         step = found[0]
-        if step.name == "matmul" and len(step.operands) == 2 and isinstance(step.node, cst.BaseExpression):
-            if made_by(model, step.operands[0]) != (current.node,):
-                raise Unfit
-            return step, dropout
-        if step.name != "dropout" or step.in_place or dropout is not None:
+        steps.append(step)
+        if step.name in ("matmul", "einsum") and len(step.operands) == 2 and isinstance(step.node, cst.BaseExpression):
+            return steps
+        dropped = step.name == "dropout" and not any(earlier.name == "dropout" for earlier in steps[:-1])
+        if step.in_place or not (dropped or (step.name in _DTYPE_CASTS and _is_dtype_cast(model, step))):
             raise Unfit
-        dropout = current = step
+        current = step
     raise Unfit
 
 
-def _untransposed(model: Model, keys: cst.BaseExpression) -> cst.BaseExpression:
-    """What the keys were before their last two dimensions were exchanged."""
-    made = _made(model, keys, "transpose")
-    if isinstance(made.node, cst.Attribute):
-        if made.node.attr.value != "mT":
+def _optional(model: Model, scores: cst.BaseExpression) -> tuple[Operation, cst.If] | None:
+    """The mask that a branch adds where there is one, `if mask is not None: scores = scores + mask`, and the branch."""
+    origins = made_by(model, scores)
+    for origin in origins if len(origins) == 2 else ():
+        step = operation(model, origin)
+        statement = model.parent(origin)
+        if step is None or step.name not in ("add", "masked_fill") or step.in_place or len(step.operands) < 2:
+            continue
+        line = model.parent(statement) if isinstance(statement, cst.Assign) else None
+        block = model.parent(line) if line is not None else None
+        branch = model.parent(block) if block is not None else None
+        others = tuple(other for other in origins if other is not origin)
+        if (
+            isinstance(branch, cst.If)
+            and branch.body is block
+            and branch.orelse is None
+            and not isinstance(model.parent(branch), cst.If)
+            and len(branch.body.body) == 1
+            and isinstance(line, cst.SimpleStatementLine)
+            and len(line.body) == 1
+            and made_by(model, step.operands[0]) == others
+        ):
+            return step, branch
+    return None
+
+
+def _optional_mask(model: Model, rewrite: Rewrite, step: Operation, branch: cst.If) -> str:
+    """A mask that may be None, as the attention takes it."""
+    test = branch.test
+    if (
+        not isinstance(test, cst.Comparison)
+        or len(test.comparisons) != 1
+        or not isinstance(test.comparisons[0].operator, cst.IsNot)
+        or dotted(test.comparisons[0].comparator) != "None"
+        or dotted(test.left) is None
+    ):
+        raise Unfit
+    name, mask = rewrite.part(test.left), step.operands[1]
+    if step.name == "add":
+        if dotted(mask) != name:
             raise Unfit
-        return made.operands[0]
-    if made.call is not None and made.call.method in ("t", "adjoint"):
+        return f"None if {name} is None else {name}.to({{query}}.dtype)"
+    number = step.argument(2, "value")
+    if number is None or not _hides(model, number) or not _reads_only(mask, name):
         raise Unfit
-    dims = {model.value(dim).const for dim in made.operands[1:]}
+    return f"None if {name} is None else {_inverted(mask, tight)}"
+
+
+def _reads_only(node: cst.BaseExpression, name: str) -> bool:
+    """Whether an expression is a name, its inverse, or its comparison with a number."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.BitInvert):
+        node = node.expression
+    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+        if not isinstance(node.comparisons[0].comparator, cst.BaseNumber):
+            return False
+        node = node.left
+    return dotted(node) == name
+
+
+def _equation(model: Model, product: Operation) -> tuple[str, str, str]:
+    """What the two operands and the result of an `einsum` are called, a letter a dimension."""
+    first = product.call.arguments[0].value.const if product.call is not None and product.call.arguments else None
+    sides = "".join(first.split()).split("->") if isinstance(first, str) else []
+    operands = sides[0].split(",") if len(sides) == 2 else []
+    if len(operands) != 2 or not all(part.isalpha() and len(set(part)) == len(part) for part in (*operands, sides[1])):
+        raise Unfit
+    return operands[0], operands[1], sides[1]
+
+
+def _is_turned(dims: str, wanted: str) -> bool:
+    """Whether an operand has its last two dimensions the other way round. Raises Unfit where it has other ones."""
+    if dims == wanted:
+        return False
+    if dims == wanted[:-2] + wanted[-1] + wanted[-2]:
+        return True
+    raise Unfit
+
+
+def _queries_and_keys(
+    model: Model, product: Operation
+) -> tuple[cst.BaseExpression, cst.BaseExpression, tuple[bool, bool | None]]:
+    """The operands of the scores, and whether each is turned; None for keys that a matrix product takes turned."""
+    left, right = product.operands
+    if product.name == "matmul":
+        return left, right, (False, None)
+    one, two, scores = _equation(model, product)
+    if len(scores) < 2:
+        raise Unfit
+    if scores[-1] in one:
+        left, right, one, two = right, left, two, one
+    shared = (set(one) & set(two)) - set(scores)
+    if len(shared) != 1:
+        raise Unfit
+    width = shared.pop()
+    batch = scores[:-2]
+    return left, right, (_is_turned(one, batch + scores[-2] + width), _is_turned(two, batch + scores[-1] + width))
+
+
+def _values(model: Model, mixed: Operation, weights: Operation) -> tuple[cst.BaseExpression, str, bool]:
+    """The values, what must follow the attention, and whether the values are turned."""
+    left, right = mixed.operands
+    if mixed.name == "matmul":
+        if made_by(model, left) != (weights.node,):
+            raise Unfit
+        return right, "", False
+    one, two, result = _equation(model, mixed)
+    if made_by(model, right) == (weights.node,):
+        left, right, one, two = right, left, two, one
+    if made_by(model, left) != (weights.node,) or len(one) < 2:
+        raise Unfit
+    width = set(two) - set(one)
+    if len(width) != 1:
+        raise Unfit
+    batch, letter = one[:-2], width.pop()
+    after = _EXCHANGE if _is_turned(result, batch + one[-2] + letter) else ""
+    return right, after, _is_turned(two, batch + one[-1] + letter)
+
+
+def _turned(rewrite: Rewrite, node: cst.BaseExpression, turned: bool) -> str:
+    return rewrite.part(node, tightly=True) + _EXCHANGE if turned else rewrite.part(node)
+
+
+def _keys(model: Model, rewrite: Rewrite, node: cst.BaseExpression, turned: bool | None) -> str:
+    """The keys, a row each; a matrix product takes them a column each."""
+    if turned is None:
+        before = _untransposed(model, node)
+        return rewrite.part(node, tightly=True) + _EXCHANGE if before is None else rewrite.part(before)
+    return _turned(rewrite, node, turned)
+
+
+def _untransposed(model: Model, keys: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What the keys were before their last two dimensions were exchanged; None where they were not."""
+    origins = made_by(model, keys)
+    made = operation(model, origins[0]) if len(origins) == 1 else None
+    if made is None or made.name not in ("transpose", "permute") or made.in_place or not made.operands:
+        return None
+    if isinstance(made.node, cst.Attribute):
+        return made.operands[0] if made.node.attr.value == "mT" else None
+    if made.call is None or made.call.method in ("t", "adjoint"):
+        return None
+    dims = [model.value(dim).const for dim in made.operands[1:]]
     rank = model.value(made.operands[0]).rank
-    if dims != {-1, -2} and not (rank is not None and dims == {rank - 1, rank - 2}):
-        raise Unfit
-    return made.operands[0]
+    if made.name == "permute":
+        wanted = [*range(len(dims) - 2), len(dims) - 1, len(dims) - 2]
+        return made.operands[0] if len(dims) > 1 and dims == wanted else None
+    if set(dims) == {-1, -2} or (rank is not None and set(dims) == {rank - 1, rank - 2}):
+        return made.operands[0]
+    return None
 
 
 def _hides(model: Model, number: cst.BaseExpression) -> bool:
@@ -601,14 +784,18 @@ def _hides(model: Model, number: cst.BaseExpression) -> bool:
 
 def _inverse(rewrite: Rewrite, hidden: cst.BaseExpression) -> str:
     """A mask of what may be seen, from one of what may not."""
+    return _inverted(hidden, lambda part: rewrite.part(part, tightly=True))
+
+
+def _inverted(hidden: cst.BaseExpression, write: Callable[[cst.BaseExpression], str]) -> str:
     if isinstance(hidden, cst.UnaryOperation) and isinstance(hidden.operator, cst.BitInvert):
-        return rewrite.part(hidden.expression)
+        return write(hidden.expression)
     if isinstance(hidden, cst.Comparison) and len(hidden.comparisons) == 1:
         opposite = {cst.Equal: "!=", cst.NotEqual: "=="}.get(type(hidden.comparisons[0].operator))
         if opposite is not None:
-            left = rewrite.part(hidden.left, tightly=True)
-            return f"{left} {opposite} {rewrite.part(hidden.comparisons[0].comparator, tightly=True)}"
-    return f"~{rewrite.part(hidden, tightly=True)}"
+            left = write(hidden.left)
+            return f"{left} {opposite} {write(hidden.comparisons[0].comparator)}"
+    return f"~{write(hidden)}"
 
 
 def _probability(model: Model, rewrite: Rewrite, dropout: Operation) -> str:
