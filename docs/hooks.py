@@ -16,6 +16,7 @@ from torchlint.cli.app import COMMANDS, cli
 from torchlint.engine.selection import RuleInfo, catalogue
 from torchlint.engine.settings import OPTIONS, json_schema
 from torchlint.rules import pages
+from torchlint.source.shape import LIMITS
 
 ROOT = Path(__file__).parents[1]
 
@@ -42,6 +43,12 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "reference/configuration.md", "\n".join(options())
     yield "reference/commands.md", "\n".join(commands())
     yield "schema.json", json.dumps(json_schema(), indent=2) + "\n"
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """A page with the table of limits where it asks for that."""
+    rows = "\n".join(f"| {what} | {limit:,} |" for what, limit in LIMITS.items())
+    return markdown.replace("<!-- limits -->", rows)
 
 
 def readme() -> str:
