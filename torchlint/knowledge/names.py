@@ -377,3 +377,10 @@ def canonical(qual: str) -> str:
 AUTOCASTS: Final = frozenset(
     f"torch.{name}autocast" for name in ("", "amp.", "cuda.amp.", "cpu.amp.", "amp.autocast_mode.")
 )
+
+# Modules of torch.nn without parameters.
+PARAMETERLESS: Final = frozenset(
+    """ReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Dropout Dropout2d MaxPool1d MaxPool2d AvgPool2d Flatten Identity
+    Upsample LeakyReLU ELU Softplus ReLU6 Hardtanh AdaptiveAvgPool2d AdaptiveMaxPool2d Unflatten Hardswish Mish
+    CosineSimilarity PairwiseDistance ZeroPad2d PixelShuffle""".split()
+)

@@ -13,7 +13,8 @@ from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children
+from torchlint.semantics.names import children, within
+from torchlint.semantics.values import DETACHED, Kind, Value
 
 # What reads numbers only: the graph behind them is not used any more.
 _DROPS: Final = known.GRAPH_FREE | frozenset("item tolist numpy data detach grad_fn".split())
@@ -253,6 +254,61 @@ def graph_is_dropped(node: cst.BaseExpression, model: Model) -> bool:
     """Whether all that is read of a call's result are numbers: no use keeps or needs the graph behind it."""
     answers = list(_reads(node, model, set(), 0))
     return bool(answers) and all(answers)
+
+
+def has_no_parameters(value: Value, model: Model) -> bool:
+    """Whether a module is known to hold nothing that wants gradients: a loss, an activation, a class without any."""
+    if value.kind is Kind.UNKNOWN and len(value.origins) > 1:
+        made = [model.values.get(node) for node in value.origins]
+        return all(one is not None and one.kind is Kind.MODULE and has_no_parameters(one, model) for one in made)
+    if value.kind is not Kind.MODULE:
+        return False
+    if value.cls is not None:
+        return _holds_none(value.cls, model, frozenset())
+    name = (value.qual or "").rsplit(".", 1)[-1]
+    return (value.qual or "").startswith("torch.nn.") and (name.endswith("Loss") or name in known.PARAMETERLESS)
+
+
+def _holds_none(cls: ClassInfo, model: Model, seen: frozenset[ClassInfo]) -> bool:
+    if cls in seen or any(base.cls is None and base.qual != "torch.nn.Module" for base in cls.bases):
+        return False
+    for name, value in [(name, value) for name, stores in cls.stores.items() for value in stores.values()]:
+        if value.kind is Kind.MODULE:
+            inner = value.cls
+            if not (_holds_none(inner, model, seen | {cls}) if inner is not None else has_no_parameters(value, model)):
+                return False
+        elif value.kind is Kind.UNKNOWN and not any(_calls(method, name) for method in cls.methods.values()):
+            continue  # an option
+        elif value.kind in (Kind.UNKNOWN, Kind.CONTAINER) or (value.kind is Kind.TENSOR and value.graph != DETACHED):
+            return False
+    return all(_holds_none(base.cls, model, seen | {cls}) for base in cls.bases if base.cls is not None)
+
+
+def _calls(method: FunctionInfo, attribute: str) -> bool:
+    """Whether a method calls what an attribute of its object holds."""
+    return any(
+        isinstance(node, cst.Call) and dotted(node.func) == f"self.{attribute}" for node in within(method.body_nodes)
+    )
+
+
+def is_read_as_array(node: cst.BaseExpression, model: Model) -> bool:
+    """Whether a call's result is turned into an array as it is, which raises where a graph hangs on it."""
+    return any(_becomes_array(reading, model) for reading in (node, *model.uses.get(node, ())))
+
+
+def _becomes_array(reading: cst.CSTNode, model: Model) -> bool:
+    """Whether `.numpy()` follows, behind nothing but moves."""
+    around = model.parent(reading)
+    while isinstance(around, cst.Attribute):
+        call = model.parent(around)
+        if not isinstance(call, cst.Call) or call.func is not around:
+            return False
+        if around.attr.value == "numpy":
+            return not any(argument.keyword is not None for argument in call.args)  # `force=True` detaches
+        if around.attr.value not in ("cpu", "to", "squeeze", "float", "contiguous"):
+            return False
+        around = model.parent(call)
+    return False
 
 
 def _reads(node: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:

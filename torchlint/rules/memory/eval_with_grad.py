@@ -11,8 +11,8 @@ from torchlint.rules._calls import argument_for
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._decorators import perhaps_decorated
-from torchlint.rules.memory._evaluation import Modes, graph_is_dropped
-from torchlint.semantics import hotness
+from torchlint.rules.memory._evaluation import Modes, graph_is_dropped, has_no_parameters, is_read_as_array
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
@@ -21,6 +21,7 @@ from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, MAYBE, Kind, 
 
 _DEEPEST = 4  # how many calls up an evaluation is looked for
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
+_TENSORS = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
 _SKIPPED_ROLES = HOT_ROLES | {Role.TEST, Role.WORKER}
 
 
@@ -35,6 +36,7 @@ class _Run:
     value: Value
     direct: bool = True  # the call of the module itself
     forward: bool = True  # of its forward, not of another method
+    input_on_device: bool = True  # not all that it is given is known to be on the host, or to be no tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class EvalWithGrad(Rule):
         modes = Modes(model)
         reported: set[tuple[FunctionInfo, cst.CSTNode | None]] = set()
         for run in runs:
-            if self._builds_no_graph(run, modes):
+            if self._builds_no_graph(run, modes, model):
                 continue
             for finding in self._evaluated(run, modes, model, _DEEPEST):
                 loop = _step_loop(finding.run.context)
@@ -109,7 +111,17 @@ class EvalWithGrad(Rule):
             if _is_loss(effect.value) or not self._within_reach(effect.context, function, model):
                 continue
             forward = effect.value is not site.receiver or written is site.receiver_node
-            yield _Run(site.node, effect.context, function, dotted(written), effect.value, forward=forward)
+            given = [argument.value for argument in site.arguments if argument.value.kind in _TENSORS]
+            somewhere = any(not value.on_host for value in given) if given else forward
+            yield _Run(
+                site.node,
+                effect.context,
+                function,
+                dotted(written),
+                effect.value,
+                forward=forward,
+                input_on_device=somewhere or effect.value.device == DEVICE,
+            )
 
     def _within_reach(self, context: Context, function: FunctionInfo, model: Model) -> bool:
         """Whether autograd is on, as far as the file tells, and the code is no part of a forward or a training step."""
@@ -119,8 +131,13 @@ class EvalWithGrad(Rule):
             return False
         return not _serves_a_step(function)
 
-    def _builds_no_graph(self, run: _Run, modes: Modes) -> bool:
-        return run.value.graph == DETACHED or modes.is_frozen(run.module, run.value.cls)
+    def _builds_no_graph(self, run: _Run, modes: Modes, model: Model) -> bool:
+        return (
+            run.value.graph == DETACHED
+            or modes.is_frozen(run.module, run.value.cls)
+            or has_no_parameters(run.value, model)
+            or is_read_as_array(run.node, model)
+        )
 
     # Who evaluates
 
@@ -131,6 +148,8 @@ class EvalWithGrad(Rule):
         here = self._evidence(run, modes, model)
         if here is not None:
             return [here]
+        if _gradients_wanted(run, modes):
+            return []  # a step in itself, whoever runs it
         above: list[_Finding] = []
         every = bool(run.function.callers)
         for caller in run.function.callers:
@@ -160,7 +179,7 @@ class EvalWithGrad(Rule):
             given = argument_for(site, run.function, head)
             base = dotted(given) if given is not None else None
             module = f"{base}.{rest}".rstrip(".") if base is not None else None
-        return _Run(site.node, caller.context, owner, module, run.value, direct=False)
+        return replace(run, node=site.node, context=caller.context, function=owner, module=module, direct=False)
 
     def _evidence(self, run: _Run, modes: Modes, model: Model) -> _Finding | None:
         """What tells that the module is run for its numbers alone."""
@@ -169,6 +188,7 @@ class EvalWithGrad(Rule):
         if not dropped and (_goes_into_backward(run, model) if trained else _given_to_training(run, modes, model)):
             return None
         switch = modes.switched_here(run.module, run.node, run.function) if run.module is not None else None
+        switched = switch is not None
         if switch is not None and (not trained or _same_round(switch.context, run.context)):
             return self._finding(run, "it is in evaluation mode", (("set here", switch.node),), Confidence.LIKELY)
         if not trained:
@@ -183,7 +203,7 @@ class EvalWithGrad(Rule):
                 if not run.function.is_generator:
                     related = (("this loop", loop.loop.node),)
                     return self._finding(run, "the loop around it trains nothing", related, Confidence.LIKELY)
-        if dropped and _is_module(run):
+        if dropped and (_is_module(run) or switched or _is_pretrained(run, model)):
             confidence = Confidence.LIKELY if _reached(run, model) else Confidence.POSSIBLE
             return self._finding(run, "only the numbers of what it returns are read", (), confidence)
         return None
@@ -191,6 +211,8 @@ class EvalWithGrad(Rule):
     def _finding(
         self, run: _Run, why: str, related: tuple[tuple[str, cst.CSTNode], ...], confidence: Confidence
     ) -> _Finding:
+        if not run.input_on_device:
+            confidence = Confidence.POSSIBLE
         if perhaps_decorated(run.function) or _off_in_a_caller(run.function):
             confidence = Confidence.POSSIBLE
         return _Finding(run, why, related, confidence)
@@ -314,6 +336,19 @@ def _called_by_name(function: FunctionInfo) -> bool:
 def _is_module(run: _Run) -> bool:
     """Whether what is called is a module: it is known to be one, or it was moved to a device."""
     return run.forward and (run.value.kind is Kind.MODULE or run.value.device == DEVICE)
+
+
+def _is_pretrained(run: _Run, model: Model) -> bool:
+    """Whether what is called was made by `from_pretrained`, and moved to a device since."""
+    origins = (model.call(node) for node in run.value.origins)
+    return bool(run.value.device & DEVICE) and any(
+        call is not None and (call.method == "from_pretrained" or _moves_pretrained(call, model)) for call in origins
+    )
+
+
+def _moves_pretrained(call: sites.Call, model: Model) -> bool:
+    inner = model.call(call.receiver_node) if call.receiver_node is not None else None
+    return call.method in ("to", "cuda") and inner is not None and inner.method == "from_pretrained"
 
 
 def _reached(run: _Run, model: Model) -> bool:

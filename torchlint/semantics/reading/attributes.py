@@ -8,6 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.reading.evidence import SWITCHES
 from torchlint.semantics.reading.instances import InstanceReader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -65,8 +66,9 @@ class AttributeReader(InstanceReader):
     def _attribute(self, node: cst.Attribute) -> Value:
         attr = identifier(node.attr.value)
         name = dotted(node)
-        if name is not None:
+        if name is not None or attr in SWITCHES:
             self.note_use(node, attr)
+        if name is not None:
             base_name = name.split(".", 1)[0]
             if base_name in self.dotted_bases:
                 held = self.lookup(name)

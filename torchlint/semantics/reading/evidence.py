@@ -31,6 +31,9 @@ _MODULE_EVIDENCE = frozenset([MAKES_GRAPHS]) | frozenset(
 )
 
 
+SWITCHES = frozenset("train eval".split())
+
+
 _TENSOR_EVIDENCE = (known.TENSOR_ONLY_METHODS | known.TENSOR_ONLY_ATTRIBUTES) - frozenset(
     "half float double type chunk exp log copy_ fill_ gather flatten abs square scatter pow".split()
 )
@@ -46,7 +49,11 @@ class EvidenceReader(Reader):
 
     def note_use(self, node: cst.Attribute, attr: str) -> None:
         """Remember which attributes are used on a name: evidence of what it is."""
-        name = dotted(node.value)
+        used = node.value
+        if attr in SWITCHES:  # `net.to(device).eval()` tells of what was moved
+            while isinstance(used, cst.Call) and isinstance(used.func, cst.Attribute):
+                used = used.func.value
+        name = dotted(used)
         if name is not None:
             self.note_evidence(name, attr)
 

@@ -265,6 +265,8 @@ class MethodReader(ModuleReader):
         if method == "state_dict":  # of a module, most often
             held = PARAMETER.but(conf=Confidence.POSSIBLE, graph=DETACHED, device=receiver.device or ANYWHERE)
             return Value(Kind.CONTAINER, Confidence.POSSIBLE, qual="dict", elem=held)
+        if method == "eval" and not site.arguments:
+            return self.refine(receiver, {method})
         if method in ("train", "eval", "requires_grad_"):
             return receiver
         if method == "zero_grad":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
 from torchlint.semantics.names import dotted, identifier
@@ -29,13 +30,6 @@ MODULE_MOVES = frozenset("to cuda cpu half float double bfloat16 to_empty xpu np
 
 
 _RETURNS_SELF = frozenset("train eval requires_grad_ apply compile_ share_memory zero_grad_".split())
-
-
-_PARAMETERLESS = frozenset(
-    """ReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Dropout Dropout2d MaxPool1d MaxPool2d AvgPool2d Flatten Identity
-    Upsample LeakyReLU ELU Softplus ReLU6 Hardtanh AdaptiveAvgPool2d AdaptiveMaxPool2d Unflatten Hardswish Mish
-    CosineSimilarity PairwiseDistance ZeroPad2d PixelShuffle""".split()
-)
 
 
 _COMMON_METHODS = frozenset(
@@ -67,7 +61,7 @@ class ModuleReader(TensorReader):
             last = (function.qual or "").rsplit(".", 1)[-1]
             loss = last.endswith("Loss")
             result = self.tensor(site.node, operands, Confidence.SURE if all_sure(operands) else Confidence.LIKELY)
-            if not loss and last not in _PARAMETERLESS and not self.grad_is_off():
+            if not loss and last not in known.PARAMETERLESS and not self.grad_is_off():
                 result.graph = ATTACHED
             if function.device == DEVICE or (function.device & DEVICE and result.device & ANYWHERE):
                 result.device = DEVICE
