@@ -182,7 +182,8 @@ def _ends(model: Model, read: cst.BaseExpression, *, widely: bool = False) -> It
                 if _passes(home, call, widely):
                     further.append(call)
                 elif isinstance(call.func, cst.Attribute) and call.func.attr.value in ("append", "extend"):
-                    further += _readings(home, call.func.value)
+                    if widely or not isinstance(node, (cst.Tuple, cst.Dict)):  # of a record, each part has its use
+                        further += _readings(home, call.func.value)
         elif isinstance(around, cst.Attribute):
             call = home.parent(around)
             if isinstance(call, cst.Call) and call.func is around:

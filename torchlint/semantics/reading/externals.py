@@ -175,6 +175,10 @@ class ExternalReader(MethodReader):
                 "dtype": Value(Kind.DTYPE),
             }.get(what, Value(Kind.OBJECT, qual=qual, origins=(node,)))
         prefix = qual.rsplit(".", 1)[0]
+        if qual == "torch.distributions.kl_divergence":
+            return self.launch(
+                self.tensor(node, [_parameters(a.value) for a in site.arguments], Confidence.LIKELY), node
+            )
         if prefix not in _TENSOR_NAMESPACES:
             if prefix == "torch.distributed" and last in ("all_reduce", "all_gather", "broadcast", "reduce", "barrier"):
                 self.effect(EffectKind.LAUNCH, node)
@@ -389,7 +393,7 @@ class ExternalReader(MethodReader):
             return site.arguments[0].value.but(ident=None)
         made = self.instance_of_external(qual)
         if qual.startswith("torch.distributions."):
-            drawn = self.tensor(node, [a.value for a in site.arguments])
+            drawn = self.tensor(node, [_parameters(a.value) for a in site.arguments])
             return Value(Kind.OBJECT, device=drawn.device, graph=drawn.graph, qual=qual, origins=(node,))
         if made.kind is Kind.UNKNOWN:
             made = Value(Kind.OBJECT, qual=qual)
@@ -461,3 +465,9 @@ class ExternalReader(MethodReader):
         if inner.kind is Kind.UNKNOWN or inner.is_tensor:
             return inner.but(ident=None)
         return UNKNOWN
+
+
+def _parameters(value: Value) -> Value:
+    """A distribution as the tensors that it holds."""
+    held = value.kind is Kind.OBJECT and (value.qual or "").startswith("torch.distributions.")
+    return value.but(kind=Kind.UNKNOWN) if held else value
