@@ -1,0 +1,232 @@
+"""Programs that nobody would write, linted and repaired: no internal error, and what is repaired still compiles.
+
+    python benchmarks/fuzz.py --seconds 60              from a new seed, which is printed
+    python benchmarks/fuzz.py --seconds 60 --seed 7     the same programs again
+    python benchmarks/fuzz.py --keep FOLDER             writes each program that failed there
+
+Programs are blocks of the rules' pages whose statements and expressions are exchanged for one another's, wrapped,
+doubled, moved and dropped. A program is checked with all rules, its findings are silenced by comments, and its fixes,
+displayed ones too, are applied for three rounds. Exits with 1 where something failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import random
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from torchlint.engine.lint import lint_source  # noqa: E402
+from torchlint.engine.settings import Settings  # noqa: E402
+from torchlint.findings import Confidence  # noqa: E402
+from torchlint.fixes.apply import apply, apply_edits  # noqa: E402
+from torchlint.fixes.suppress import edits_that_silence  # noqa: E402
+from torchlint.rules import pages  # noqa: E402
+from torchlint.rules.registry import all_rules  # noqa: E402
+from torchlint.source.text import SourceFile  # noqa: E402
+
+SETTINGS = Settings(
+    root=ROOT, rules=frozenset(rule.code for rule in all_rules()), min_confidence=Confidence.POSSIBLE, cache_dir=None
+)
+ROUNDS = 3
+# Statements around `...`, which is where the wrapped ones go.
+WRAPPINGS = r"""
+for i in range(n): ...
+for a, *b in loader: ...
+async def outer(x, *args, y=None, **kwargs): ...
+def inner(self, x=(yield)): ...
+class Thing(Base, metaclass=Meta): ...
+class Net(torch.nn.Module): ...
+with torch.no_grad(): ...
+with open(p) as f, torch.autocast("cuda"): ...
+while (n := next(it, None)): ...
+if step % 100 == 0: ...
+try: ...\nexcept* ValueError as e: pass
+try: ...\nexcept (A, B): pass\nelse: pass\nfinally: pass
+match x:\n case {"a": [1, *rest], **others} if rest: ...
+""".strip().splitlines()
+EXPRESSIONS = """
+(lambda *a, **k: a)(*x, **y); [i async for i in x]; {**a, **b}; {*a}; x[..., None, ::2]; (yield); await x
+f"{x!r:>{n}}"; not x; x if y else z; (z := x); -x ** -y; x @ y; x < y < z; (*a, b); x.T.grad.data
+self.x.y; super().forward(x); ...; b"x"; 1j; None
+""".replace("\n", ";")
+
+
+class Programs:
+    """Makes programs of the pages' blocks."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = random.Random(seed)
+        blocks = [block for code in pages.codes() if code != "TL003" for block in pages.load(code).blocks]
+        self.modules = [ast.parse(block.source) for block in blocks if block.kind in ("bad", "good", "ok")]
+        nodes = [node for module in self.modules for node in ast.walk(module)]
+        self.statements = [node for node in nodes if isinstance(node, ast.stmt)]
+        self.expressions = [node for node in nodes if isinstance(node, ast.expr) and not _is_target(node)]
+        self.expressions += [
+            node.value for text in EXPRESSIONS.split(";") if text.strip() for node in _parsed(text.strip())
+        ] * 20
+        self.wrappings = [text.replace("\\n", "\n") for text in WRAPPINGS]
+
+    def one(self) -> str | None:
+        """A program, or None where what was made is none."""
+        module = copy.deepcopy(self.draw.choice(self.modules))
+        for _ in range(self.draw.randint(1, 8)):
+            self.draw.choice((self._statement, self._statement, self._expression, self._expression, self._wrap))(module)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                text = ast.unparse(ast.fix_missing_locations(module)) + "\n"
+                compile(text, "fuzz.py", "exec")
+        except (SyntaxError, ValueError, RecursionError, AttributeError, TypeError):
+            return None
+        return text
+
+    def _bodies(self, module: ast.Module) -> list[list[ast.stmt]]:
+        found = []
+        for node in ast.walk(module):
+            for name in ("body", "orelse", "finalbody"):
+                body = getattr(node, name, None)
+                if isinstance(body, list) and body:
+                    found.append(body)
+        return found
+
+    def _statement(self, module: ast.Module) -> None:
+        body = self.draw.choice(self._bodies(module))
+        place = self.draw.randrange(len(body))
+        new = copy.deepcopy(self.draw.choice(self.statements))
+        how = self.draw.randrange(5)
+        if how == 0:
+            body[place] = new
+        elif how == 1:
+            body.insert(place, new)
+        elif how == 2 and len(body) > 1:
+            del body[place]
+        elif how == 3:
+            body.insert(self.draw.randrange(len(body) + 1), copy.deepcopy(body[place]))
+        else:
+            self.draw.shuffle(body)
+
+    def _expression(self, module: ast.Module) -> None:
+        places = [
+            (node, name, index)
+            for node in ast.walk(module)
+            for name, value in ast.iter_fields(node)
+            for index, item in enumerate(value if isinstance(value, list) else [value])
+            if isinstance(item, ast.expr) and not _is_target(item)
+        ]
+        if not places:
+            return
+        node, name, index = self.draw.choice(places)
+        new = copy.deepcopy(self.draw.choice(self.expressions))
+        value = getattr(node, name)
+        if isinstance(value, list):
+            value[index] = new
+        else:
+            setattr(node, name, new)
+
+    def _wrap(self, module: ast.Module) -> None:
+        body = self.draw.choice(self._bodies(module))
+        begin = self.draw.randrange(len(body))
+        end = self.draw.randint(begin + 1, len(body))
+        wrapping = _parsed(self.draw.choice(self.wrappings))
+        for node in ast.walk(ast.Module(wrapping, [])):
+            inside = getattr(node, "body", None)
+            if isinstance(inside, list) and inside and ast.unparse(inside[0]) == "...":
+                inside[:] = body[begin:end]
+                break
+        body[begin:end] = wrapping
+
+
+def _parsed(text: str) -> list[ast.stmt]:
+    return ast.parse(text).body
+
+
+def _is_target(node: ast.expr) -> bool:
+    return not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+
+def failures(text: str) -> Iterator[str]:
+    """What fails when a program is checked, silenced and repaired; nothing where all is well."""
+    source = SourceFile.from_bytes(text.encode(), "fuzz.py")
+    result = lint_source(source, SETTINGS)
+    yield from result.errors
+    silenced = apply_edits(source, list(edits_that_silence(source, result.findings)))
+    yield from _broken(silenced, "with suppressions")
+    left = lint_source(SourceFile.from_bytes(silenced.encode(), "fuzz.py"), SETTINGS)
+    yield from (f"not silenced: {finding.code} in line {finding.start.row}" for finding in left.findings)
+    for _ in range(ROUNDS):
+        applied = apply(source, result.findings)
+        if not applied.findings:
+            return
+        codes = " ".join(sorted({finding.code for finding in applied.findings}))
+        broken = list(_broken(applied.written, f"repaired ({codes})"))
+        yield from broken
+        if broken:
+            return
+        source = SourceFile.from_bytes(applied.written.encode(), "fuzz.py")
+        result = lint_source(source, SETTINGS)
+        yield from result.errors
+
+
+def _broken(text: str, what: str) -> Iterator[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(text, "fuzz.py", "exec")
+        except (SyntaxError, ValueError) as error:
+            yield f"{what}, it does not compile: {error}"
+
+
+def run(seconds: float, seed: int, say: Callable[[str, list[str]], None]) -> int:
+    """Try programs for a while; how many there were. `say` is told of each program that failed, and why."""
+    programs = Programs(seed)
+    until = time.monotonic() + seconds
+    tried = 0
+    while time.monotonic() < until:
+        text = programs.one()
+        if text is None:
+            continue
+        tried += 1
+        try:
+            said = list(failures(text))
+        except Exception:
+            said = [traceback.format_exc()]
+        if said:
+            say(text, said)
+    return tried
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    failed = 0
+
+    def say(text: str, said: list[str]) -> None:
+        nonlocal failed
+        failed += 1
+        print("\n".join(said), flush=True)
+        if options.keep is not None:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            header = "".join(f"# {line}\n" for reason in said for line in reason.splitlines())
+            (options.keep / f"{options.seed}_{failed}.py").write_text(header + text, encoding="utf-8")
+
+    tried = run(options.seconds, options.seed, say)
+    print(f"{tried} programs, {failed} failed")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
