@@ -71,9 +71,8 @@ class Programs:
         nodes = [node for module in self.modules for node in ast.walk(module)]
         self.statements = [node for node in nodes if isinstance(node, ast.stmt)]
         self.expressions = [node for node in nodes if isinstance(node, ast.expr) and not _is_target(node)]
-        self.expressions += [
-            node.value for text in EXPRESSIONS.split(";") if text.strip() for node in _parsed(text.strip())
-        ] * 20
+        written = [ast.parse(text.strip(), mode="eval").body for text in EXPRESSIONS.split(";") if text.strip()]
+        self.expressions += written * 20
         self.wrappings = [text.replace("\\n", "\n") for text in WRAPPINGS]
 
     def one(self) -> str | None:
