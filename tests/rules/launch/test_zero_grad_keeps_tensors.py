@@ -41,6 +41,28 @@ def test_silent() -> None:
     )
 
 
+def test_zeros_that_gradients_are_added_to_by_hand() -> None:
+    check(
+        """
+        class Server:
+            def take(self, grads):
+                for p, g in zip(self.net.parameters(), grads):
+                    p.grad += g
+                self.opt.step()
+                self.opt.zero_grad(set_to_none=False)
+
+        class Trainer:
+            def step(self, x):
+                self.net(x).sum().backward()
+                for p in self.net.parameters():
+                    p.grad += 0.1
+                self.opt.step()
+                self.opt.zero_grad(set_to_none=False)  # TL206
+        """,
+        "TL206",
+    )
+
+
 def test_the_repair_drops_the_argument() -> None:
     source = "def f(opt):\n    opt.zero_grad(set_to_none=False)\n"
     [(_, report)] = reports(source, "TL206")

@@ -12,6 +12,7 @@ from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rul
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import Kind
 
 
@@ -26,7 +27,7 @@ class ZeroGradKeepsTensors(Rule):
     words = ("zero_grad", "zero_", "fill_")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if hotness.in_test(site.context) or _captured(site.context, model):
+        if hotness.in_test(site.context) or _captured(site.context, model) or _needs_zeros(site.context):
             return
         if site.method == "zero_grad":
             yield from self._zero_grad(site)
@@ -54,6 +55,21 @@ class ZeroGradKeepsTensors(Rule):
             Confidence.SURE if known else Confidence.LIKELY,
             fix=fix,
         )
+
+
+def _needs_zeros(context: Context) -> bool:
+    """Whether gradients that come from elsewhere are added up by hand, which needs something to add to."""
+    owner = context.owner
+    if owner is None:
+        return False
+    functions = [owner] if owner.cls is None else owner.cls.methods.values()
+    by_hand = False
+    for node in within([node for function in functions for node in function.body_nodes]):
+        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign):
+            by_hand |= isinstance(node.target, cst.Attribute) and node.target.attr.value == "grad"
+        elif isinstance(node, cst.Attribute) and node.attr.value == "backward":
+            return False
+    return by_hand
 
 
 def _is_gradient(node: cst.BaseExpression | None, model: Model) -> bool:
