@@ -110,6 +110,13 @@ _PASSING_CALLS = frozenset(
 )
 
 
+# Further ones, whose other arguments are often options: an exponent, a dimension.
+_FUNCTIONS = frozenset(
+    """abs exp gather log log1p log_softmax logsumexp masked_fill neg norm permute pow prod relu rsqrt sigmoid softmax
+    softplus sqrt square std tanh transpose unsqueeze var where""".split()
+)
+
+
 def factors(node: cst.BaseExpression) -> set[str]:
     """The names that an expression is a sum, product or mean of: a backward through it may run through them."""
     return _names(node, sure=False)
@@ -129,7 +136,7 @@ def _names(node: cst.BaseExpression, *, sure: bool) -> set[str]:
         if kind is cst.BinaryOperation:
             todo += _sides(node, sure=sure)  # type: ignore[arg-type]
         elif kind is cst.Call:
-            todo += _differentiable(node)  # type: ignore[arg-type]
+            todo += _differentiable(node, sure=sure)  # type: ignore[arg-type]
         elif kind is cst.Name or kind is cst.Attribute:
             name = dotted(node)
             if name is not None:
@@ -160,13 +167,13 @@ def _sides(node: cst.BinaryOperation, *, sure: bool) -> list[cst.BaseExpression]
     return sides
 
 
-def _differentiable(call: cst.Call) -> list[cst.BaseExpression]:
-    """The parts of a call that a backward through its result runs through."""
+def _differentiable(call: cst.Call, *, sure: bool) -> list[cst.BaseExpression]:
+    """The parts of a call that a backward through its result runs through; with `sure`, those that have a graph."""
     function = call.func
     last = function.attr.value if isinstance(function, cst.Attribute) else getattr(function, "value", "")
     if last in LOSSES:
         return [argument.value for argument in call.args[:1]]  # the prediction; targets have no graph
-    if last not in _PASSING_CALLS:
+    if last not in _PASSING_CALLS and (sure or last not in _FUNCTIONS):
         return []
     parts = [argument.value for argument in call.args]
     return [*parts, function.value] if isinstance(function, cst.Attribute) else parts

@@ -85,7 +85,8 @@ class TimingWithoutWarmup(Rule):
             return
         confidence = Confidence.LIKELY if runs_on_device(interval, model) else Confidence.POSSIBLE
         if work.loop is None:
-            if not sampled_by_callers(interval.function):
+            # What is reported now and then, or trains, goes on: each report is of other rounds.
+            if context.rare or _trains(interval) or not sampled_by_callers(interval.function):
                 confidence = Confidence.POSSIBLE
         elif interval.begin.inside(work.loop):
             if _drops_samples(context, work.loop, interval.function, model):
@@ -101,6 +102,10 @@ class TimingWithoutWarmup(Rule):
             confidence,
             (("this is timed", work.node),),
         )
+
+
+def _trains(interval: Interval) -> bool:
+    return any(effect.kind is EffectKind.OPTIMIZER_STEP for effect in interval.function.effects)
 
 
 def _name_of(call: sites.Call) -> str | None:

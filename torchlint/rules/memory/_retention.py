@@ -91,7 +91,7 @@ def _reset_inside(name: str, loop: Context, owner: FunctionInfo | None, model: M
     return any(
         assign.name == name and assign.context.inside(loop) and not _refers_to(assign.value_node, name)
         for assign in model.sites.assigns
-        if assign.context.owner is owner
+        if assign.context.owner is owner and not assign.context.rare  # every hundred steps resets no step
     )
 
 
@@ -127,23 +127,27 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
             return None  # given a new value on the same run
         if model.hot(assign.context) is not None:
             return None
-    if emptied(name, model):
-        return None  # how often is not known
+    places = emptied(name, model)
+    if any(model.hot(place) is not None for place in places):
+        return None
+    if not all(place.owner is not None and place.owner.role is Role.SETUP for place in places):
+        conf = Confidence.POSSIBLE  # how often is not known; at an epoch's end is too late
     if owner is not None and owner.role is Role.FORWARD:
         conf = Confidence.POSSIBLE
     steps = (link for link in context.enclosing_loops() if hotness.iterates(link) is Iterates.STEPS)
     return Retention(hot, next(steps, None), conf)
 
 
-def emptied(name: str, model: Model) -> bool:
-    """Whether the file empties what the name, or an attribute of that name, holds."""
+def emptied(name: str, model: Model) -> list[Context]:
+    """Where the file empties what the name, or an attribute of that name, holds."""
     last = name.rsplit(".", 1)[-1]
-    for call in model.sites.calls:
-        if call.method in ("clear", "pop", "popleft", "reset") and call.receiver_node is not None:
-            held = dotted(call.receiver_node)
-            if held is not None and held.rsplit(".", 1)[-1] == last:
-                return True
-    return False
+    return [
+        call.context
+        for call in model.sites.calls
+        if call.method in ("clear", "pop", "popleft", "reset")
+        and call.receiver_node is not None
+        and (dotted(call.receiver_node) or "").rsplit(".", 1)[-1] == last
+    ]
 
 
 def _refers_to_attribute(node: cst.BaseExpression | None, attribute: str) -> bool:

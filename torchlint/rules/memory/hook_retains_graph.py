@@ -10,7 +10,9 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import emptied, graph_confidence, needed_by_backward
 from torchlint.semantics import sites
-from torchlint.semantics.functions import Role
+from torchlint.semantics.contexts import Iterates
+from torchlint.semantics.functions import FunctionInfo, Role
+from torchlint.semantics.hotness import iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import MISSING, Kind
 
@@ -39,8 +41,13 @@ class HookRetainsGraph(Rule):
         name = f"{site.owner_name}.{site.key}" if site.how == "attribute" else site.owner_name
         if needed_by_backward(name, site.context, model) or emptied(name, model) or self._only_inference(model):
             return
+        if self._comes_off(owner, model):
+            return
         grows = site.how in _GROWS or (site.how == "setitem" and self._key_varies(site, model))
         confidence = min(graph, Confidence.LIKELY if grows else Confidence.POSSIBLE)
+        made = model.call(site.value.origin) if site.value.origin is not None else None
+        if made is not None and made.function.kind is Kind.UNKNOWN and made.method is None:
+            confidence = Confidence.POSSIBLE  # a function that was handed over made it: it may read numbers
         fix = None
         if (
             isinstance(site.stored, (cst.Name, cst.Call, cst.Subscript, cst.Attribute))
@@ -55,6 +62,16 @@ class HookRetainsGraph(Rule):
             (("the hook", owner.node),),
             fix,
         )
+
+    def _comes_off(self, hook: FunctionInfo, model: Model) -> bool:
+        """Whether the function that the hook stands in takes it off again, and makes no steps between."""
+        maker = hook.parent
+        if maker is None or not any(
+            call.method == "remove" and not call.arguments and call.context.owner is maker for call in model.sites.calls
+        ):
+            return False
+        loops = (loop for effect in maker.effects for loop in effect.context.enclosing_loops())
+        return not any(iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS) for loop in loops)
 
     def _is_local(self, site: sites.Store, model: Model) -> bool:
         return any(

@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import (
+    Retention,
     given_to_caller,
     graph_confidence,
     kept_past_step,
@@ -65,7 +66,7 @@ class RetainedGraphContainer(Rule):
         if kept is None or needed_by_backward(owner, context, model):
             return
         confidence = min(graph, kept.confidence)
-        if given_to_caller(owner, context, kept.loop, model):
+        if given_to_caller(owner, context, kept.loop, model) or ("." not in owner and _goes_over_parts(kept)):
             confidence = Confidence.POSSIBLE
         fix = None
         if confidence > Confidence.POSSIBLE and isinstance(stored, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
@@ -80,6 +81,13 @@ class RetainedGraphContainer(Rule):
             because(kept.hot),
             fix,
         )
+
+
+def _goes_over_parts(kept: Retention) -> bool:
+    """Whether the rounds may be parts of one step: they go over what is at hand, such as levels, without a backward."""
+    facts = kept.loop.loop if kept.loop is not None else None
+    iterable = facts.iterable if facts is not None else None
+    return not kept.hot.trains and iterable is not None and iterable.kind is Kind.CONTAINER
 
 
 def _attached_member(value: Value) -> Value:
