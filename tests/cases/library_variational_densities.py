@@ -16,6 +16,5 @@ class Vae(nn.Module):
         q = dist.Independent(dist.Normal(loc, log_scale.exp()), 1)  # TL111
         z = q.rsample()
         p = dist.ContinuousBernoulli(logits=self.dec(z))  # TL111
-        return -p.log_prob(x).sum(-1) + dist.kl_divergence(
-            q, dist.Independent(dist.Normal(torch.zeros_like(loc), 1.0), 1)
-        )  # TL111
+        prior = dist.Independent(dist.Normal(torch.zeros_like(loc), 1.0), 1)  # TL111
+        return dist.kl_divergence(q, prior) - p.log_prob(x).sum(-1)  # TL111

@@ -190,4 +190,5 @@ def _used(site: sites.Call | sites.Binary) -> Iterator[Value]:
         yield from (site.left, site.right)
     elif site.method not in _NOT_USING:
         for _, value in _inputs(site):
-            yield value
+            members = (value.items or {}).values() if value.kind is Kind.CONTAINER else ()
+            yield from members or (value,)
