@@ -41,6 +41,7 @@ class Layer(nn.Module):
         "y[k] = 0.0",
         "v[3] = 0.5",
         "y[[0, 1]] = 1.0",
+        "z = y[torch.unique(k.cpu())]",
     ],
 )
 def test_operands_on_the_host(line: str) -> None:
@@ -52,6 +53,7 @@ def test_operands_on_the_host(line: str) -> None:
     [
         "z = y[0], y[0, 1], y[:, -1:], y[(0, 1)]",
         "z = y[k]",
+        "z = [y[number] for number in torch.unique(k.cpu())]",
         "z = y[torch.arange(4, device=y.device)]",
         "y[y > 0] = 0.0",
         "y[:, 0] = 1.0",

@@ -202,7 +202,11 @@ class TensorReader(ContainerReader):
         if name in ("unsqueeze",) and operand.rank is not None:
             return operand.rank + 1
         if name in ("nonzero", "argwhere"):
-            return 2
+            return 1 if any(a.name == "as_tuple" and a.value.const is True for a in arguments) else 2
+        if name in ("unique", "unique_consecutive") and not {a.name for a in arguments} & {"dim", "return_inverse"}:
+            return 1
+        if name in ("bincount", "masked_select"):
+            return 1
         if name in ("flatten", "ravel") and not arguments[first:]:
             return 1
         return None
