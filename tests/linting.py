@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from torchlint.engine.job import Job
-from torchlint.engine.lint import lint_bytes
+from torchlint.engine.lint import lint_bytes, lint_source
 from torchlint.engine.settings import Settings
+from torchlint.fixes.apply import apply
 from torchlint.fixes.run import fix_source
 from torchlint.source.text import SourceFile
 
@@ -24,3 +25,9 @@ def repair(source: str, *codes: str) -> str:
     change = fix_source(SourceFile.from_bytes(source.encode(), "page.py"), Job(Path("page.py"), "page.py", settings))
     assert change.result.errors == ()
     return change.after.text
+
+
+def shown(source: str, *codes: str) -> str:
+    """`source` after what the rules `codes` display, be it offered as a fix or not."""
+    read = SourceFile.from_bytes(source.encode(), "page.py")
+    return apply(read, lint_source(read, Settings(root=Path(), rules=frozenset(codes))).findings).written

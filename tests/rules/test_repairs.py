@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from tests.linting import repair
+from tests.linting import repair, shown
 
 # By code: what is written, and what is to become of it.
 CASES = {
@@ -493,6 +493,110 @@ scale=1.0)
                 return torch.sigmoid(x * 2.0)
         """,
     ),
+    "TL201 takes all rows of a loop that files them": (
+        """
+        import torch
+        from torch import nn
+
+        class Shares(nn.Module):
+            def forward(self, x: torch.Tensor):
+                x = torch.randn(3, 4, device=x.device)
+                out = []
+                for row in x:
+                    out.append(row.softmax(-1) * 2)
+                return torch.stack(out)
+        """,
+        """
+        import torch
+        from torch import nn
+
+        class Shares(nn.Module):
+            def forward(self, x: torch.Tensor):
+                x = torch.randn(3, 4, device=x.device)
+                out = x.softmax(-1) * 2
+                return out
+        """,
+    ),
+    "TL201 takes all positions of an index loop": (
+        """
+        import torch
+        from torch import nn
+
+        class Blend(nn.Module):
+            def forward(self, a: torch.Tensor, b: torch.Tensor):
+                n = min(a.shape[2], b.shape[2])
+                for y in range(n):
+                    b[:, :, y, :] = a[:, :, -n + y, :] * (1 - y / n) + b[:, :, y, :] * (y / n)
+                return b
+        """,
+        """
+        import torch
+        from torch import nn
+
+        class Blend(nn.Module):
+            def forward(self, a: torch.Tensor, b: torch.Tensor):
+                n = min(a.shape[2], b.shape[2])
+                y = torch.arange(n, device=b.device).view(-1, *[1] * (b.ndim - 3))
+                b[:, :, :n, :] = a[:, :, a.shape[2] - n :, :] * (1 - y / n) + b[:, :, :n, :] * (y / n)
+                return b
+        """,
+    ),
+    "TL201 leaves an index loop whose rounds need each other": (
+        """
+        import torch
+        from torch import nn
+
+        class Running(nn.Module):
+            def forward(self, a: torch.Tensor, b: torch.Tensor):
+                for y in range(8):
+                    b[:, y + 1] = b[:, y] + a[:, y]
+                return b
+        """,
+        None,
+    ),
+    "TL202 names a part of an expression": (
+        """
+        import torch
+        from torch import nn
+
+        class Rounds(nn.Module):
+            def forward(self, x: torch.Tensor, w: torch.Tensor, rounds):
+                for _ in range(rounds):
+                    x = torch.relu(x + (w @ w.mT))
+                return x
+        """,
+        """
+        import torch
+        from torch import nn
+
+        class Rounds(nn.Module):
+            def forward(self, x: torch.Tensor, w: torch.Tensor, rounds):
+                unchanged = (w @ w.mT)
+                for _ in range(rounds):
+                    x = torch.relu(x + unchanged)
+                return x
+        """,
+    ),
+    "TL311 calls cdist for each norm and from either side": (
+        """
+        import torch
+
+        def apart(a, b):
+            squares = (a[:, None] - b[None]).pow(2).sum(-1)
+            roots = (b.unsqueeze(0) - a.unsqueeze(1)).square().sum(dim=-1).sqrt()
+            sums = (a[:, None] - b[None]).abs().sum(-1)
+            return squares, roots, sums
+        """,
+        """
+        import torch
+
+        def apart(a, b):
+            squares = torch.cdist(a, b).square()
+            roots = torch.cdist(a, b)
+            sums = torch.cdist(a, b, p=1.0)
+            return squares, roots, sums
+        """,
+    ),
     "TL201 leaves a sum over what may be the rows themselves": (
         """
         import torch
@@ -644,3 +748,36 @@ def test_a_name_that_is_taken_is_not_used() -> None:
         """
     )
     assert "nn.functional.silu(x)" in repair(source, "TL305")
+
+
+def test_what_a_person_must_decide_is_shown() -> None:
+    source = textwrap.dedent(
+        """
+        from torch.nn.parallel import DistributedDataParallel
+
+        def train(rank, model, loader, optimizer, every):
+            model = DistributedDataParallel(model.to(rank))
+            for index, batch in enumerate(loader):
+                loss = model(batch).mean() / every
+                loss.backward()  # not yet
+                if (index + 1) % every == 0:
+                    optimizer.step()
+        """
+    ).lstrip("\n")
+    assert repair(source, "TL901") == source
+    assert shown(source, "TL901") == textwrap.dedent(
+        """
+        from torch.nn.parallel import DistributedDataParallel
+        import contextlib
+
+        def train(rank, model, loader, optimizer, every):
+            model = DistributedDataParallel(model.to(rank))
+            for index, batch in enumerate(loader):
+                updates = (index + 1) % every == 0
+                with contextlib.nullcontext() if updates else model.no_sync():
+                    loss = model(batch).mean() / every
+                    loss.backward()  # not yet
+                if updates:
+                    optimizer.step()
+        """
+    ).lstrip("\n")

@@ -38,11 +38,12 @@ _ATOMS: Final = (
     cst.Set,
     cst.SetComp,
 )
-# Modules of torch under the name that everybody gives them.
+# Modules under the name that everybody gives them.
 _CUSTOMARY: Final = (
     ("torch.nn.functional", "F", "import torch.nn.functional as F"),
     ("torch", "torch", "import torch"),
     ("numpy", "np", "import numpy as np"),
+    ("contextlib", "contextlib", "import contextlib"),
 )
 # Operations that give something else each time, and so may neither be moved nor left out.
 _RANDOM: Final = frozenset(
@@ -159,7 +160,7 @@ def add_argument(call: cst.Call, written: str) -> NodeEdit:
 
 
 def spell(model: Model, qualified: str) -> tuple[str, tuple[str, ...]]:
-    """How the file calls what torch has under that name, and the import it lacks. Raises Unfit where all are taken."""
+    """How the file calls what a module has under that name, and the import it lacks. Raises Unfit where all are taken."""
     imported, taken = _module_names(model.module)
     best = ""
     for name, origin in imported.items():

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.distributed import _repairs
 from torchlint.rules.measurement._intervals import Happening, happenings
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
@@ -29,6 +30,7 @@ class DdpAccumulateWithoutNoSync(Rule):
     bottleneck = "distributed"
     impact = Impact.HIGH
     summary = "Gradient accumulation reduces the gradients on every micro-step"
+    fix_availability = FixAvailability.SOMETIMES
     words = (_DDP, _FSDP, "Accelerator")
 
     def on_module(self, model: Model) -> Iterator[Report]:
@@ -76,6 +78,7 @@ class DdpAccumulateWithoutNoSync(Rule):
             f"only after several{part}",
             "Run forward and backward of all micro-steps but the last under `no_sync()`",
             confidence,
+            fix=None if part else _repairs.held_back(model, forwards[0].effect.node, node),
         )
 
     def _steers_by_flag(self, model: Model) -> bool:

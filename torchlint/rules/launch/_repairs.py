@@ -10,7 +10,18 @@ import libcst as cst
 
 from torchlint.findings import Applicability
 from torchlint.rules._patterns import consumers, operation
-from torchlint.rules._repairs import Rewrite, Unfit, below, code, comments, remove_argument, repair, spell, tight
+from torchlint.rules._repairs import (
+    Rewrite,
+    Unfit,
+    below,
+    code,
+    comments,
+    is_pure,
+    remove_argument,
+    repair,
+    spell,
+    tight,
+)
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.launch._bodies import bound_names, names_read, names_written
 from torchlint.semantics import sites
@@ -18,6 +29,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Kind
 
+_ARITHMETIC: Final = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
 _JOINS: Final = ("cat", "concat", "concatenate", "hstack", "vstack")
 _CASTS: Final = {"Float": "float", "Double": "double", "Half": "half", "Long": "long", "Int": "int", "Short": "short"}
 # In-place methods, and how many of their arguments a foreach function takes as they are.
@@ -180,8 +192,36 @@ def _is_nested(model: Model, statement: cst.CSTNode, loop: cst.CSTNode) -> bool:
     return False
 
 
+def hoisted(model: Model, node: cst.CSTNode, loop: cst.CSTNode) -> NodeFix | None:
+    """What every round computes again, computed in front of the loop."""
+    return _statement_hoisted(model, node, loop) or _expression_hoisted(model, node, loop)
+
+
 @repair
-def hoisted(model: Model, node: cst.CSTNode, loop: cst.CSTNode) -> NodeFix:
+def _expression_hoisted(model: Model, node: cst.CSTNode, loop: cst.CSTNode) -> NodeFix:
+    """A part of a statement that gets a name in front of its loop."""
+    if not isinstance(node, cst.BaseExpression) or not isinstance(loop, (cst.For, cst.While)):
+        raise Unfit
+    around = model.parent(node)
+    while around is not None and around is not loop.body:
+        if isinstance(around, (cst.FunctionDef, cst.ClassDef, cst.Lambda, cst.CompFor, cst.BaseComp, cst.Try)):
+            raise Unfit
+        around = model.parent(around)
+    if around is None or isinstance(model.parent(node), (cst.Assign, cst.Expr, cst.AugAssign)):
+        raise Unfit
+    changing = names_written(model, [loop]) | (bound_names(loop.target) if isinstance(loop, cst.For) else set())
+    if names_read(node) & changing or not all(is_pure(model, part) for part in below(node)):
+        raise Unfit
+    used = {part.value for part in below(model.module) if isinstance(part, cst.Name)}
+    name = next((name for name in ("unchanged", "invariant", "constant_part") if name not in used), None)
+    if name is None:
+        raise Unfit
+    edits = (NodeEdit(node, name, "unwrap"), NodeEdit(loop, f"{name} = {code(node)}", "line-before"))
+    return NodeFix(Applicability.UNSAFE, "Compute it before the loop", edits)
+
+
+@repair
+def _statement_hoisted(model: Model, node: cst.CSTNode, loop: cst.CSTNode) -> NodeFix:
     """A statement moved in front of its loop."""
     statement = model.parent(node)
     if (
@@ -339,9 +379,14 @@ _ELEMENTWISE: Final = frozenset(
 _ALONG_ONE: Final = frozenset("sum mean amax amin softmax log_softmax cumsum cumprod logsumexp normalize".split())
 
 
+def vectorised(model: Model, site: sites.Loop) -> NodeFix | None:
+    """All rounds at once, where each treats its slice by itself in the same way."""
+    return _rows_at_once(model, site) or _appended(model, site) or _indexed(model, site)
+
+
 @repair
-def vectorised(model: Model, site: sites.Loop) -> NodeFix:
-    """`f(x)` for `torch.stack([f(row) for row in x])`, where `f` treats every row by itself in the same way."""
+def _rows_at_once(model: Model, site: sites.Loop) -> NodeFix:
+    """`f(x)` for `torch.stack([f(row) for row in x])`."""
     loop = site.node
     if not isinstance(loop, (cst.ListComp, cst.GeneratorExp)):
         raise Unfit
@@ -352,15 +397,62 @@ def vectorised(model: Model, site: sites.Loop) -> NodeFix:
     argument = model.parent(loop)
     stack = model.parent(argument) if isinstance(argument, cst.Arg) else None
     call = model.call(stack) if isinstance(stack, cst.Call) else None
-    if call is None or call.callee != "torch.stack" or call.arguments[0].node is not loop or call.opaque_arguments:
-        raise Unfit
-    dim = call.argument(1, "dim")
-    if len(call.arguments) > 1 and (dim is None or dim.value.const != 0):
+    if call is None or not _stacks_rows(call, loop):
         raise Unfit
     row = clause.target.value
     if not _by_row(model, loop.elt, row, model.value(rows).rank) or model.value(rows).kind is not Kind.TENSOR:
         raise Unfit
-    whole = code(rows)
+    return Rewrite(model, call.node).fix("Take all rows at once", tight(_with_whole(loop.elt, row, code(rows))))
+
+
+@repair
+def _appended(model: Model, site: sites.Loop) -> NodeFix:
+    """`out = f(x)` for `out = []`, `for row in x: out.append(f(row))`, where `torch.stack(out)` alone reads it."""
+    loop = site.node
+    if not isinstance(loop, cst.For) or loop.orelse is not None or not isinstance(loop.target, cst.Name):
+        raise Unfit
+    rows, row = loop.iter, loop.target.value
+    lines = loop.body.body
+    small = lines[0].body if len(lines) == 1 and isinstance(lines[0], cst.SimpleStatementLine) else ()
+    append = small[0].value if len(small) == 1 and isinstance(small[0], cst.Expr) else None
+    if dotted(rows) is None or not isinstance(append, cst.Call) or not isinstance(append.func, cst.Attribute):
+        raise Unfit
+    name = dotted(append.func.value)
+    if name is None or "." in name or append.func.attr.value != "append" or len(append.args) != 1:
+        raise Unfit
+    start = _start_before(model, loop, name)
+    behind = list(_behind(model, loop))
+    readers = [node for line in behind for node in below(line) if isinstance(node, cst.Name) and node.value == name]
+    argument = model.parent(readers[0]) if len(readers) == 1 else None
+    stack = model.parent(argument) if isinstance(argument, cst.Arg) else None
+    call = model.call(stack) if isinstance(stack, cst.Call) else None
+    if not isinstance(start.value, cst.List) or start.value.elements or call is None:
+        raise Unfit
+    if not _stacks_rows(call, readers[0]) or model.value(rows).kind is not Kind.TENSOR:
+        raise Unfit
+    if not _by_row(model, append.args[0].value, row, model.value(rows).rank):
+        raise Unfit
+    if any(row in names_read(line) or names_read(rows) & names_written(model, [line]) for line in behind):
+        raise Unfit
+    whole = code(_with_whole(append.args[0].value, row, code(rows)))
+    edits = (
+        NodeEdit(start, "", "delete"),
+        NodeEdit(loop, "\n".join([*comments(loop), f"{name} = {whole}"]), "lines"),
+        NodeEdit(call.node, name),
+    )
+    return NodeFix(Applicability.UNSAFE, "Take all rows at once", edits)
+
+
+def _stacks_rows(call: sites.Call, rows: cst.CSTNode) -> bool:
+    """Whether a call is `torch.stack` of some rows along a new first dimension."""
+    if call.callee != "torch.stack" or call.opaque_arguments or call.arguments[0].node is not rows:
+        return False
+    dim = call.argument(1, "dim")
+    return len(call.arguments) == 1 or (len(call.arguments) == 2 and dim is not None and dim.value.const == 0)
+
+
+def _with_whole(element: cst.BaseExpression, row: str, whole: str) -> cst.BaseExpression:
+    """An expression with the whole tensor in the place of a row."""
 
     class _Whole(cst.CSTTransformer):
         def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802
@@ -371,9 +463,133 @@ def vectorised(model: Model, site: sites.Loop) -> NodeFix:
         ) -> cst.BaseExpression:
             return updated_node.with_changes(attr=original_node.attr)
 
-    written = loop.elt.visit(_Whole())
+        def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:  # noqa: N802
+            return updated_node.with_changes(keyword=original_node.keyword)
+
+    written = element.visit(_Whole())
     assert isinstance(written, cst.BaseExpression)
-    return Rewrite(model, call.node).fix("Take all rows at once", tight(written))
+    return written
+
+
+@repair
+def _indexed(model: Model, site: sites.Loop) -> NodeFix:
+    """`b[:, :n] = a[:, :n] * i` with `i = torch.arange(n)`, for `for i in range(n): b[:, i] = a[:, i] * i`.
+
+    Every tensor is read and written at the position of the round alone, in one and the same dimension, with nothing
+    but arithmetic around it; the index becomes a tensor with as many dimensions as stand behind that one.
+    """
+    loop = site.node
+    if not isinstance(loop, cst.For) or loop.orelse is not None or not isinstance(loop.target, cst.Name):
+        raise Unfit
+    counter = model.call(loop.iter)
+    index = loop.target.value
+    if counter is None or counter.callee != "range" or len(counter.arguments) != 1 or counter.opaque_arguments:
+        raise Unfit
+    stop = counter.arguments[0].node
+    lines = loop.body.body
+    small = lines[0].body if len(lines) == 1 and isinstance(lines[0], cst.SimpleStatementLine) else ()
+    statement = small[0] if len(small) == 1 else None
+    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+        raise Unfit
+    target = statement.targets[0].target
+    if not isinstance(target, cst.Subscript) or not isinstance(target.value, cst.Name):
+        raise Unfit
+    if not isinstance(stop, (cst.Name, cst.Integer, cst.Attribute, cst.Subscript)):
+        raise Unfit
+    if any(index in names_read(line) for line in _behind(model, loop)):
+        raise Unfit
+    slices = _Slices(model, index, stop, target.value.value)
+    position = slices.position(target)
+    left, right = slices.sliced(target), slices.written(statement.value)
+    arange, imports = spell(model, "torch.arange")
+    whole = target.value.value
+    sizes = f"{whole}.ndim - {position + 1}"
+    lines_written = [f"{left} = {right}"]
+    if slices.counts:
+        made = f"{arange}({code(stop)}, device={whole}.device)"
+        lines_written.insert(0, f"{index} = {made}.view(-1, *[1] * ({sizes}))")
+    return NodeFix(
+        Applicability.UNSAFE,
+        "Take all positions at once",
+        (NodeEdit(loop, "\n".join([*comments(loop), *lines_written]), "lines"),),
+        imports if slices.counts else (),
+    )
+
+
+class _Slices:
+    """Writes the body of an index loop for all positions. Raises Unfit for what is not elementwise in the index."""
+
+    def __init__(self, model: Model, index: str, stop: cst.BaseExpression, target: str) -> None:
+        self.model = model
+        self.index = index
+        self.stop = stop
+        self.target = target
+        self.counts = False  # the index is read as a number as well
+        self.where: int | None = None
+
+    def position(self, node: cst.Subscript) -> int:
+        """Which dimension the index stands in; the others are taken whole."""
+        found = [place for place, part in enumerate(node.slice) if self.index in names_read(part)]
+        if len(found) != 1 or (self.where is not None and found[0] != self.where):
+            raise Unfit
+        for place, part in enumerate(node.slice):
+            if place != found[0] and code(part.slice).replace(" ", "") != ":":
+                raise Unfit
+        self.where = found[0]
+        return found[0]
+
+    def sliced(self, node: cst.Subscript) -> str:
+        """A subscript with a slice where the index stood."""
+        place = self.position(node)
+        part = node.slice[place].slice
+        if not isinstance(part, cst.Index) or not isinstance(node.value, cst.Name):
+            raise Unfit
+        if self.model.value(node.value).kind is not Kind.TENSOR:
+            raise Unfit
+        name, stop = node.value.value, tight(self.stop)
+        offset = self._offset(part.value)
+        if offset is None:
+            taken = f":{stop}"
+        elif isinstance(offset, cst.UnaryOperation) and isinstance(offset.operator, cst.Minus):
+            if not offset.expression.deep_equals(self.stop):
+                raise Unfit
+            taken = f"{name}.shape[{place}] - {stop} :"
+        else:
+            first = self.model.value(offset).const
+            if not isinstance(first, int) or first < 0:
+                raise Unfit  # a position from the end would mean something else in a slice
+            taken = f"{tight(offset)} : {tight(offset)} + {stop}"
+        if name == self.target and offset is not None:
+            raise Unfit  # one round may read what another wrote
+        return f"{name}[{', '.join([':'] * place + [taken] + [':'] * (len(node.slice) - place - 1))}]"
+
+    def _offset(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
+        """What is added to the index; None where it stands alone."""
+        if isinstance(node, cst.Name) and node.value == self.index:
+            return None
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(one, cst.Name) and one.value == self.index and self.index not in names_read(other):
+                    return other
+        raise Unfit
+
+    def written(self, node: cst.BaseExpression) -> str:
+        """Arithmetic of slices, numbers and the index, as it is for all positions."""
+        if isinstance(node, cst.Name) and node.value == self.index:
+            self.counts = True
+            return node.value
+        if isinstance(node, cst.Subscript):
+            return self.sliced(node)
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, (*_ARITHMETIC, cst.Power)):
+            operator = code(node.operator)
+            text = f"{self.written(node.left)}{operator}{self.written(node.right)}"
+        elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+            text = f"-{self.written(node.expression)}"
+        elif self.model.value(node).kind is Kind.NUMBER and self.index not in names_read(node):
+            return code(node)
+        else:
+            raise Unfit
+        return f"({text})" if node.lpar else text
 
 
 def _by_row(model: Model, node: cst.BaseExpression, row: str, rank: int | None) -> bool:

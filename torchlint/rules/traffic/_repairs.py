@@ -9,7 +9,8 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rules._patterns import Operation, alike, consumers, is_number, made_by, operation, same
+from torchlint.findings import Applicability
+from torchlint.rules._patterns import Operation, alike, consumers, is_number, made_by, new_dimension, operation, same
 from torchlint.rules._repairs import Rewrite, Unfit, add_argument, code, repair, spell, tight
 from torchlint.rules.base import NodeFix
 from torchlint.semantics import sites
@@ -853,3 +854,69 @@ def _is_width(model: Model, width: cst.BaseExpression, tensor: cst.BaseExpressio
         last = [model.value(part.slice.value).const for part in node.slice if isinstance(part.slice, cst.Index)]
         return last == [-1] and _is(model, node.value.value, tensor)
     return False
+
+
+# Distances
+
+
+@repair
+def pairwise(model: Model, total: Operation, difference: Operation, power: Operation | None) -> NodeFix:
+    """`torch.cdist(a, b)` for the norm of `a[:, None] - b[None]`, its square for the sum of squares."""
+    left, right = difference.operands[:2]
+    places = new_dimension(model, left), new_dimension(model, right)
+    if places in ((1, 0), (2, 1)):
+        rows = left, right
+    elif places in ((0, 1), (1, 2)):
+        rows = right, left  # the distance is the same from both sides
+    else:
+        raise Unfit
+    if any(total.argument(99, name) is not None for name in ("keepdim", "dtype")) or difference.in_place:
+        raise Unfit
+    node, ending, norm = total.node, "", ""
+    if total.name == "sum":
+        if power is not None and power.name == "abs":
+            norm = ", p=1.0"
+        else:
+            rooted = _rooted(model, total)
+            node, ending = (total.node, ".square()") if rooted is None else (rooted, "")
+    else:
+        order = total.argument(1, "p", "ord")
+        if order is not None and not is_number(model, order, 2):
+            raise Unfit
+    if not isinstance(node, cst.BaseExpression):
+        raise Unfit
+    rewrite = Rewrite(model, node)
+    rewrite.spare(difference.node)
+    one, other = (_without_new_dimension(model, rewrite, side) for side in rows)
+    name, imports = spell(model, "torch.cdist")
+    return rewrite.fix("Call `torch.cdist`", f"{name}({one}, {other}{norm}){ending}", imports)
+
+
+def _rooted(model: Model, total: Operation) -> cst.CSTNode | None:
+    """The square root of a sum, where that is all that is made of it."""
+    found = list(consumers(model, total.node))
+    root = found[0] if len(found) == 1 else None
+    if root is None or root.in_place or root.operands[0] is not total.node:
+        return None
+    half = root.name == "pow" and len(root.operands) > 1 and is_number(model, root.operands[1], 0.5)
+    return root.node if root.name == "sqrt" or half else None
+
+
+def _without_new_dimension(model: Model, rewrite: Rewrite, side: cst.BaseExpression) -> str:
+    """Rows, before they got a dimension of one."""
+    made = _made(model, side, "unsqueeze", "index")
+    if isinstance(made.node, cst.Subscript):
+        parts = [code_of_index(part) for part in made.node.slice]
+        if any(part not in (":", "None", "...") for part in parts) or parts.count("None") != 1:
+            raise Unfit
+    return rewrite.part(made.operands[0])
+
+
+@repair
+def channels_last(model: Model, moved: sites.Call) -> NodeFix:
+    """`memory_format=torch.channels_last` where a network is moved; its inputs need the same, which a person adds."""
+    if moved.method != "to" or moved.opaque_arguments:
+        raise Unfit
+    written, imports = spell(model, "torch.channels_last")
+    edit = add_argument(moved.node, f"memory_format={written}")
+    return NodeFix(Applicability.DISPLAY, "Move the network and its inputs as channels last", (edit,), imports)

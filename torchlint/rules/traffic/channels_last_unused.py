@@ -9,7 +9,8 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
+from torchlint.rules.traffic import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import children
@@ -26,6 +27,7 @@ class ChannelsLastUnused(Rule):
     bottleneck = "traffic"
     summary = "A convolutional network runs in half precision with its channels first"
     ruleset = RuleSet.EXTENDED
+    fix_availability = FixAvailability.SOMETIMES
     torch = "1.5"
     calls = (".to", ".cuda", ".half", ".bfloat16")
     words = ("Conv2d", "ConvTranspose2d")
@@ -47,6 +49,7 @@ class ChannelsLastUnused(Rule):
             "precision with their channels first: the tensor cores' kernels transpose every input and output",
             "move the network and its inputs with `memory_format=torch.channels_last`",
             Confidence.LIKELY,
+            fix=_repairs.channels_last(model, site),
         )
 
 

@@ -17,7 +17,8 @@ from torchlint.rules._patterns import (
     reach,
 )
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Report, Rule, RuleSet
+from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
+from torchlint.rules.traffic import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
@@ -31,6 +32,7 @@ class PairwiseByBroadcast(Rule):
     bottleneck = "traffic"
     summary = "Distances of all pairs are computed by broadcasting the differences"
     ruleset = RuleSet.EXTENDED
+    fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.sum", ".sum", "torch.norm", ".norm", "torch.linalg.norm", "torch.linalg.vector_norm")
     words = ("sum", "norm", "vector_norm")
 
@@ -38,9 +40,10 @@ class PairwiseByBroadcast(Rule):
         made = called(site)
         if made is None or not made.operands or not site.result.is_tensor or hotness.in_test(site.context):
             return
-        difference = _summed_difference(model, made)
-        if difference is None:
+        found = _summed_difference(model, made)
+        if found is None:
             return
+        difference, power = found
         yield Report(
             site.node,
             f"{quote(site.node)} stores {quote(difference.node)}, the differences of all pairs in every "
@@ -48,15 +51,19 @@ class PairwiseByBroadcast(Rule):
             "call `torch.cdist`, squared where squares are wanted: it stores one number a pair",
             Confidence.LIKELY,
             (("the differences", difference.node),),
+            _repairs.pairwise(model, made, difference, power),
         )
 
 
-def _summed_difference(model: Model, made: Operation) -> Operation | None:
-    """The broadcast difference whose powers are summed over the last dimension, where nothing else reads it."""
+def _summed_difference(model: Model, made: Operation) -> tuple[Operation, Operation | None] | None:
+    """The broadcast difference whose powers are summed over the last dimension, where nothing else reads it.
+
+    With it comes the power, where it is not the norm's own.
+    """
     inner = made.operands[0]
+    between: Operation | None = None
     if made.name in _NORMS:
         dim = made.argument(2, "dim")
-        between: Operation | None = None
     elif made.name == "sum":
         dim = made.argument(1, "dim", "axis")
         found = reach(model, inner, lambda step: step.name in _POWERS, first_operand(CASTS))
@@ -74,7 +81,7 @@ def _summed_difference(model: Model, made: Operation) -> Operation | None:
             continue
         reads = list(consumers(model, difference.node))
         if len(reads) == 1:
-            return difference
+            return difference, between
     return None
 
 
