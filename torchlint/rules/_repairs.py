@@ -160,7 +160,7 @@ def add_argument(call: cst.Call, written: str) -> NodeEdit:
 
 
 def spell(model: Model, qualified: str) -> tuple[str, tuple[str, ...]]:
-    """How the file calls what a module has under that name, and the import it lacks. Raises Unfit where all are taken."""
+    """How the file calls what a module has by that name, and the import it lacks. Raises Unfit where all are taken."""
     imported, taken = _module_names(model.module)
     best = ""
     for name, origin in imported.items():
