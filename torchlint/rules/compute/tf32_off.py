@@ -84,6 +84,8 @@ def _never_set(model: Model) -> Iterator[Report]:
         receiver = site.receiver
         if receiver is None or site.method not in ("to", "cuda") or not _is_module(site, receiver):
             continue
+        if site.method == "to" and not _names_place(site):
+            continue
         if not site.result.device & (DEVICE | ANYWHERE) or hotness.in_test(site.context) or not _has_products(receiver):
             continue
         yield Report(
@@ -93,6 +95,11 @@ def _never_set(model: Model) -> Iterator[Report]:
             Confidence.LIKELY,
         )
         return
+
+
+def _names_place(site: sites.Call) -> bool:
+    """Whether `.to(...)` is told more than a dtype."""
+    return any(argument.value.kind is not Kind.DTYPE and argument.name != "dtype" for argument in site.arguments)
 
 
 def _is_module(site: sites.Call, receiver: Value) -> bool:

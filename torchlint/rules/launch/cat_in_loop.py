@@ -12,6 +12,7 @@ from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
+from torchlint.rules.launch._bodies import bound_names
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import Role
@@ -46,8 +47,8 @@ class CatInLoop(Rule):
         if facts.count is not None and facts.count <= _SHORT:
             return
         kind = hotness.iterates(loop)
-        if model.is_role(site.context, Role.SETUP):
-            confidence = Confidence.POSSIBLE  # once, of what a program is set up with
+        if model.is_role(site.context, Role.SETUP) or _over_names(loop):
+            confidence = Confidence.POSSIBLE  # once, of what a program is set up with; or of a few kinds
         if kind is Iterates.LAYERS:
             confidence = Confidence.POSSIBLE  # a dense block: the next layer reads what has grown
         if _doubles(site, grown, model):
@@ -142,6 +143,21 @@ def _made_inside(owner: Value | None, loop: Context) -> bool:
         return True
     body = set(within([loop.node]))
     return any(origin in body for origin in owner.origins)
+
+
+def _over_names(loop: Context) -> bool:
+    """Whether each round asks which of a few names, written as strings, is at hand."""
+    node = loop.node
+    if not isinstance(node, cst.For):
+        return False
+    targets = bound_names(node.target)
+    return any(
+        isinstance(inner, cst.Comparison)
+        and isinstance(inner.left, cst.Name)
+        and inner.left.value in targets
+        and any(isinstance(part, cst.SimpleString) for part in within([inner.comparisons[0].comparator]))
+        for inner in within([node.body])
+    )
 
 
 def _decodes(loop: Context, trains: bool) -> bool:

@@ -140,9 +140,11 @@ def _computes(model: Model, made: cst.CSTNode) -> bool:
 
 def _stands_in(model: Model, site: sites.Call) -> bool:
     """Whether it takes the place of a tensor that is computed otherwise: of an empty batch, or a loss left out."""
-    if isinstance(model.parent(site.node), cst.Return):
-        return any(link.scope is Scope.BRANCH for link in site.context.chain())
-    return any(len(model.value(use).origins) > 1 for use in model.uses.get(site.node, ()))
+    if not any(link.scope is Scope.BRANCH for link in site.context.chain()):
+        return False
+    return isinstance(model.parent(site.node), cst.Return) or any(
+        len(model.value(use).origins) > 1 for use in model.uses.get(site.node, ())
+    )
 
 
 def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) -> bool:

@@ -20,7 +20,7 @@ def eager(model: Model, context: Context) -> bool:
     owner = context.owner
     if owner is None:
         return True
-    if owner.role in (Role.AUTOGRAD, Role.OPTIMIZER_STEP) or _is_chosen(owner):
+    if owner.role in (Role.AUTOGRAD, Role.OPTIMIZER_STEP) or _is_chosen(owner) or _is_variant(owner, frozenset()):
         return False
     return not owner.callers or any(not model.is_role(caller.context, Role.AUTOGRAD) for caller in owner.callers)
 
@@ -29,6 +29,21 @@ def _is_chosen(function: FunctionInfo) -> bool:
     """Whether the function, or its class, is defined in a branch: in place of one that is not there."""
     defined = function.cls.context if function.cls is not None else function.context
     return defined is not None and any(link.scope in _BRANCHES for link in defined.chain())
+
+
+def _is_variant(function: FunctionInfo, seen: frozenset[FunctionInfo]) -> bool:
+    """Whether a base class that is not read calls it, or another method of the same parameters in its place."""
+    cls = function.cls
+    if cls is None or function.role is Role.FORWARD or function in seen:
+        return False
+    if function.callers:
+        owners = [caller.context.owner for caller in function.callers]
+        return all(owner is not None and _is_variant(owner, seen | {function}) for owner in owners)
+    names = [parameter.name for parameter in function.parameters]
+    return cls.find_method("forward") is None and any(
+        other is not function and [parameter.name for parameter in other.parameters] == names
+        for other in cls.methods.values()
+    )
 
 
 def has_fused_branch(model: Model, context: Context, names: frozenset[str]) -> bool:
