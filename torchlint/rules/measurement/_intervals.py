@@ -106,6 +106,8 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
         last = next((i for i in ends if i > first), None)
         if last is not None:
             found = _pending(seen[first + 1 : last], seen[last], model, around=False)
+            if found is not None and _is_total(seen[first].context, seen[last].context):
+                found = Confidence.POSSIBLE
         else:
             last = ends[0]
             loop = common_loop(seen[first].context, seen[last].context)
@@ -117,6 +119,14 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
         if found is not None and (worst is None or found > worst):
             worst = found
     return worst
+
+
+def reads_both(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo) -> bool:
+    """Whether a run of the function takes both readings, the start first."""
+    if function.is_generator:
+        return False  # what happens between is its user's
+    readings = [h.effect.node for h in happenings(function) if h.effect.kind is EffectKind.CLOCK]
+    return start in readings and end in readings[readings.index(start) + 1 :]
 
 
 def unwaited_run(function: FunctionInfo, model: Model) -> Confidence | None:
@@ -150,6 +160,14 @@ def _pending(between: list[Happening], end: Happening, model: Model, *, around: 
                 pending = sure
     # What is still queued at the end of a long run is little of the whole.
     return Confidence.POSSIBLE if pending is not None and long_run else pending
+
+
+def _is_total(start: Context, end: Context) -> bool:
+    """Whether each round of a loop reads how long all rounds took so far: what is still queued is one of many."""
+    return any(
+        not start.inside(loop) and hotness.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
+        for loop in end.enclosing_loops()
+    )
 
 
 def _excluded(context: Context, end: Context) -> bool:

@@ -181,7 +181,8 @@ class ExternalReader(MethodReader):
             )
         if prefix not in _TENSOR_NAMESPACES:
             if prefix == "torch.distributed" and last in ("all_reduce", "all_gather", "broadcast", "reduce", "barrier"):
-                self.effect(EffectKind.LAUNCH, node)
+                # A barrier holds the host until the device has come to it.
+                self.effect(EffectKind.WAIT if last == "barrier" else EffectKind.LAUNCH, node)
                 return NONE
             if prefix == "torch.distributed":
                 return NUMBER if last in ("get_rank", "get_world_size", "is_initialized", "is_available") else UNKNOWN

@@ -275,7 +275,7 @@ class MethodReader(ModuleReader):
         if method == "step" and ((not site.arguments and self._looks_like_optimizer(site)) or self._run_closure(site)):
             self.effect(EffectKind.OPTIMIZER_STEP, node, receiver)
             return UNKNOWN
-        if method in ("synchronize", "query"):
+        if method in ("synchronize", "query", "wait_for_everyone"):
             self.effect(EffectKind.WAIT, node, receiver)
             return UNKNOWN
         if method == "elapsed_time":
