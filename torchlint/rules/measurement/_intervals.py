@@ -106,7 +106,7 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
         last = next((i for i in ends if i > first), None)
         if last is not None:
             found = _pending(seen[first + 1 : last], seen[last], model, around=False)
-            if found is not None and _is_total(seen[first].context, seen[last].context):
+            if found is not None and _is_total(seen[first], seen[last]):
                 found = Confidence.POSSIBLE
         else:
             last = ends[0]
@@ -162,11 +162,13 @@ def _pending(between: list[Happening], end: Happening, model: Model, *, around: 
     return Confidence.POSSIBLE if pending is not None and long_run else pending
 
 
-def _is_total(start: Context, end: Context) -> bool:
+def _is_total(start: Happening, end: Happening) -> bool:
     """Whether each round of a loop reads how long all rounds took so far: what is still queued is one of many."""
     return any(
-        not start.inside(loop) and hotness.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
-        for loop in end.enclosing_loops()
+        hotness.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
+        and not start.context.inside(loop)
+        and not start.effect.context.inside(loop)
+        for loop in (*end.context.enclosing_loops(), *end.effect.context.enclosing_loops())
     )
 
 
