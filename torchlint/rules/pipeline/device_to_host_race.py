@@ -107,6 +107,8 @@ class _Reads:
                 for start in self.copies_in(receiver, site.node, function):
                     if site.method in known.VIEWS or site.method in known.PERHAPS_VIEWS or site.method == "pin_memory":
                         self.aliases.setdefault(site.node, start)
+                    elif site.method == "numpy" and self.is_handed_on(site):
+                        continue
                     elif self.reads_receiver(receiver, site.method):
                         yield site.node, start, function, self.sureness(receiver)
             if self.reads_arguments(site):
@@ -159,6 +161,17 @@ class _Reads:
         if receiver.kind is Kind.CONTAINER or method in _NOT_READING:
             return False
         return receiver.kind is not Kind.UNKNOWN or method in _READING_METHODS
+
+    def is_handed_on(self, site: sites.Call) -> bool:
+        """Whether the array, which shares the copy's memory, is returned or kept in a file that waits for events."""
+        around = self.model.parent(site.node)
+        kept = isinstance(around, cst.Return) or (
+            isinstance(around, cst.Assign) and any(isinstance(t.target, cst.Attribute) for t in around.targets)
+        )
+        return kept and any(
+            call.method == "synchronize" and call.receiver is not None and call.receiver.kind is Kind.EVENT
+            for call in self.model.sites.calls
+        )
 
     def reads_arguments(self, site: sites.Call) -> bool:
         callee = site.callee or ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
@@ -12,8 +13,12 @@ from torchlint.rules.base import Report, Rule
 from torchlint.rules.sync._uses import feeds_host_code, inherent
 from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import HOST, MISSING, Kind, Value
+
+_OFFLOADING: Final = frozenset(("cpu", "offload", "offloading"))
 
 
 class SyncCopyToHost(Rule):
@@ -37,8 +42,10 @@ class SyncCopyToHost(Rule):
         confidence = wait.confidence
         if copied.kind is Kind.UNKNOWN and model.uses_numpy and not copied.may_be_device:
             confidence = Confidence.POSSIBLE  # NumPy's arrays have `.tolist()` as well
-        if feeds_host_code(model, site.node, site.context):
-            confidence = Confidence.POSSIBLE  # where the device cannot do the work, the copy is needed
+        if _is_asked_for(site.context) or feeds_host_code(model, site.node, site.context):
+            confidence = (
+                Confidence.POSSIBLE
+            )  # where the device cannot do the work, or hold the data, the copy is needed
         yield Report(
             site.node,
             f"{quote(site.node)} copies a tensor to the host and waits for the device {wait.often}",
@@ -81,3 +88,15 @@ def _follows_a_tensor(site: sites.Call) -> bool:
 def _non_blocking(site: sites.Call) -> bool:
     argument = site.argument(None, "non_blocking")
     return argument is not None and argument.value.const in (True, MISSING)
+
+
+def _is_asked_for(context: Context) -> bool:
+    """Whether the copy is made behind an option that asks for it, to save the device's memory: `if cpu_cache:`."""
+    for link in context.chain():
+        if link.scope is Scope.BRANCH and not link.negated and link.test is not None:
+            names = [node.value for node in within([link.test]) if isinstance(node, cst.Name)]
+            if any(_OFFLOADING & set(name.lower().split("_")) for name in names):
+                return True
+        if link.scope is Scope.FUNCTION:
+            return False
+    return False

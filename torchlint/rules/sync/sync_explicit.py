@@ -18,6 +18,8 @@ from torchlint.semantics.values import HOST, Kind
 
 _KINDS: Final = {Kind.STREAM: Confidence.SURE, Kind.EVENT: Confidence.SURE, Kind.UNKNOWN: Confidence.POSSIBLE}
 
+_REACHED: Final[dict[Kind | None, str]] = {Kind.STREAM: "the stream is empty", Kind.EVENT: "the event is reached"}
+
 
 class SyncExplicit(Rule):
     code = "TL110"
@@ -35,6 +37,7 @@ class SyncExplicit(Rule):
             confidence = _KINDS[site.receiver.kind]
         else:
             return
+        kind = site.receiver.kind if site.receiver is not None else None
         hot = model.hot(site.context)
         if hot is None or measures(model, site.context) or _awaits_copy(model, site):
             return
@@ -43,7 +46,7 @@ class SyncExplicit(Rule):
             fix = NodeFix(Applicability.UNSAFE, "Remove the wait", (NodeEdit(site.statement, "", "delete"),))
         yield Report(
             site.node,
-            f"{quote(site.node)} makes the host wait until the device is idle {often(hot)}",
+            f"{quote(site.node)} makes the host wait until {_REACHED.get(kind, 'the device is idle')} {often(hot)}",
             "remove it: kernels of one stream run in order, and a read waits by itself",
             confidence,
             because(hot),
@@ -52,12 +55,16 @@ class SyncExplicit(Rule):
 
 
 def _awaits_copy(model: Model, site: sites.Call) -> bool:
-    """Whether the wait makes a copy to the host safe to read that was started without waiting."""
+    """Whether the wait makes a copy to the host safe to read that was started without waiting.
+
+    A wait for the whole device or a stream does so in the function that copies, one for an event wherever it is made.
+    """
     owner = site.context.owner
+    by_event = site.receiver is not None and site.receiver.kind is Kind.EVENT
     return any(
         call.method in ("to", "copy_", "cpu")
         and call.argument(None, "non_blocking") is not None
         and (call.result.device == HOST or (call.receiver is not None and call.receiver.on_host))
-        and call.context.owner is owner
+        and (by_event or call.context.owner is owner)
         for call in model.sites.calls
     )

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
+from torchlint.semantics.contexts import Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
+
+_WARNINGS: Final = frozenset("warning warn warn_explicit error critical exception".split())
 
 
 class SyncFormat(Rule):
@@ -27,11 +32,14 @@ class SyncFormat(Rule):
         wait = waits(model, value, site.context)
         if wait is None:
             return
+        confidence = wait.confidence
+        if _warns(site, model) and any(link.scope is Scope.BRANCH for link in site.context.chain()):
+            confidence = Confidence.POSSIBLE  # what is warned of is the exception
         yield Report(
             site.node,
             f"the text of {quote(site.part)} is its value, so the host waits for the device {wait.often}",
             f"format it every so many steps, or keep {quote(site.part)} on the device until after the loop",
-            wait.confidence,
+            confidence,
             wait.related,
         )
 
@@ -55,3 +63,13 @@ def _rarely_made(site: sites.Format, model: Model) -> bool:
         if isinstance(node, cst.Assert):
             return node.msg is before
     return isinstance(node, cst.Raise)
+
+
+def _warns(site: sites.Format, model: Model) -> bool:
+    """Whether the text is that of a warning or an error in a log."""
+    node: cst.CSTNode | None = site.node
+    while isinstance(node, (cst.BaseExpression, cst.Arg, cst.BaseFormattedStringContent)):
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _WARNINGS:
+            return True
+        node = model.parent(node)
+    return False
