@@ -203,6 +203,20 @@ class TestFunctions:
         )
         assert (rows.kind, rows.device, count.kind) == (Kind.TENSOR, DEVICE, Kind.NUMBER)
 
+    def test_an_annotated_tuple_does_not_hide_a_batch(self) -> None:
+        (batch,) = shown(
+            """
+            def step(net, batch: tuple[torch.Tensor, torch.Tensor]):
+                show(batch)
+                net(batch[0]).mean().backward()
+
+            def fit(net, data):
+                for batch in torch.utils.data.DataLoader(data):
+                    step(net, batch)
+            """
+        )
+        assert batch.kind is Kind.BATCH
+
     def test_a_number_that_all_callers_pass_outweighs_an_annotation_of_a_tensor(self) -> None:
         number, tensor = shown(
             """

@@ -271,6 +271,6 @@ def _outweighs(declared: Value, passed: Value) -> bool:
     Annotations of truth values, text and modules of the program do, and those of containers, where a tensor is a guess.
     """
     if declared.kind is Kind.CONTAINER:
-        return passed.kind is not Kind.CONTAINER and passed.conf is not Confidence.SURE
+        return passed.kind is Kind.TENSOR and passed.conf is not Confidence.SURE  # a batch may be a tuple
     flag = declared.kind is Kind.NUMBER and declared.dtype == "bool"
     return flag or declared.kind is Kind.STRING or (declared.kind is Kind.MODULE and declared.cls is not None)
