@@ -246,6 +246,7 @@ STEP_METHODS: Final[dict[str, frozenset[str]]] = {
         on_before_backward on_after_backward on_before_optimizer_step optimizer_step configure_gradient_clipping
         on_before_zero_grad lr_scheduler_step training_step_end validation_step_end""".split()
     ),
+    "TrainerCallback": frozenset("on_step_begin on_step_end on_substep_end on_pre_optimizer_step".split()),
     "Callback": frozenset("on_train_batch_start on_train_batch_end on_before_optimizer_step on_after_backward".split()),
     "Trainer": frozenset("compute_loss training_step prediction_step".split()),
     "Metric": frozenset(["update"]),

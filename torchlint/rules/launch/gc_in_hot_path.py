@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.findings import Confidence
+from torchlint.rules._rates import may_be_hot
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -23,13 +24,19 @@ class GcInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None or hotness.in_test(site.context) or model.in_measurement(site.context):
+        if hotness.in_test(site.context) or model.in_measurement(site.context):
             return
+        if hot is None and not (site.context.enclosing_loops() and may_be_hot(site.context)):
+            return
+        confidence = Confidence.LIKELY if hot is not None else Confidence.POSSIBLE
+        if hot is not None and hot.interface:
+            confidence = Confidence.SURE
+        rate = often(hot) if hot is not None else "in every round of the loop"
         yield Report(
             site.node,
-            f"`gc.collect()` walks every Python object {often(hot)}, and nothing is launched meanwhile",
+            f"`gc.collect()` walks every Python object {rate}, and nothing is launched meanwhile",
             "leave it out, since reference counts free tensors at once, or collect every so many steps",
-            Confidence.SURE if hot.interface else Confidence.LIKELY,
+            confidence,
             because(hot),
             statement_fix("Remove the call", site, model),
         )

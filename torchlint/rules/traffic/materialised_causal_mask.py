@@ -30,7 +30,9 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
 _ORDERS: Final = frozenset("lt le gt ge".split())
-_AROUND: Final = CASTS | SHAPES | _ORDERS | frozenset("logical_not bitwise_not masked_fill where index eq ne".split())
+_AROUND: Final = (
+    CASTS | SHAPES | _ORDERS | frozenset("bool logical_not bitwise_not masked_fill where index eq ne".split())
+)
 
 
 class MaterialisedCausalMask(Rule):

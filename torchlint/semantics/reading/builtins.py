@@ -12,6 +12,7 @@ from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.names import identifier
 from torchlint.semantics.values import (
     ANYWHERE,
+    HOST,
     MAYBE,
     MISSING,
     NONE,
@@ -176,6 +177,8 @@ def _map(reader: MethodReader, site: sites.Call) -> Value:
         reader.called(info, site.node)
         if info.returns is not None:
             return Value(Kind.CONTAINER, qual="iterator", elem=reader.instantiate(info, info.returns, values))
+    if (function.qual or "").startswith("numpy."):
+        return Value(Kind.CONTAINER, qual="iterator", elem=Value(Kind.NDARRAY, device=HOST))
     if function.qual in ("float", "int", "str", "len", "bool"):
         return Value(Kind.CONTAINER, qual="iterator", elem=STRING if function.qual == "str" else NUMBER)
     return Value(Kind.CONTAINER, qual="iterator", elem=UNKNOWN)

@@ -80,7 +80,7 @@ class CallReader(ManagerReader):
                 return f"str.{method}"
             if receiver.kind is Kind.CONTAINER:
                 return f"{receiver.qual if receiver.qual in ('list', 'dict', 'set', 'tuple') else 'list'}.{method}"
-            if receiver.kind is Kind.OBJECT and receiver.qual:
+            if receiver.kind is Kind.OBJECT and receiver.qual and function.kind is not Kind.MODULE:
                 return f"{receiver.qual}.{method}"
         if function.kind is Kind.MODULE:
             return function.qual

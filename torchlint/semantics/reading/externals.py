@@ -93,9 +93,14 @@ class ExternalReader(MethodReader):
                     elem = NUMBER
             return Value(Kind.CONTAINER, qual=kind, elem=elem, origins=(site.node,))
         if qual == "collections.namedtuple":
-            return Value(Kind.CLASS, qual=_NAMED_TUPLE)
+            return Value(Kind.CLASS, qual=_NAMED_TUPLE, const=_field_names(site))
         if qual == _NAMED_TUPLE:
-            held = {a.name or index: a.value for index, a in enumerate(site.arguments) if not a.star}
+            fields = site.function.const if isinstance(site.function.const, tuple) else ()
+            held: dict[Any, Value] = {}
+            for index, argument in enumerate(a for a in site.arguments if not a.star):
+                held[argument.name or index] = argument.value
+                if argument.name is None and index < len(fields):
+                    held[fields[index]] = argument.value
             elem = functools.reduce(join, held.values()) if held else None
             return Value(Kind.CONTAINER, qual="tuple", elem=elem, items=held or None, origins=(site.node,))
         if qual == "itertools.product" or qual == "itertools.zip_longest":
@@ -472,3 +477,14 @@ def _parameters(value: Value) -> Value:
     """A distribution as the tensors that it holds."""
     held = value.kind is Kind.OBJECT and (value.qual or "").startswith("torch.distributions.")
     return value.but(kind=Kind.UNKNOWN) if held else value
+
+
+def _field_names(site: sites.Call) -> tuple[str, ...]:
+    """The names that `namedtuple("Row", "x y")` or `namedtuple("Row", ["x", "y"])` gives, where they are literals."""
+    given = site.argument(1, "field_names")
+    if given is None:
+        return ()
+    if isinstance(given.value.const, str):
+        return tuple(given.value.const.replace(",", " ").split())
+    members = [item.const for item in (given.value.items or {}).values()]
+    return tuple(name for name in members if isinstance(name, str)) if all(isinstance(m, str) for m in members) else ()
