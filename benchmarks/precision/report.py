@@ -9,6 +9,9 @@ the share of true ones among the true and the false; debatable ones are counted 
 findings read is unproven. The figures are of the first reader unless another one is asked for; where a second one read
 the same finding, the two are compared.
 
+`linking` is "added" on a finding that only files read as one program show, and "removed" on one that only a file read
+by itself shows; the latter are not among a rule's figures, since they are not reported.
+
 The reader `fresh` took up to 30 findings of each rule, spread over twelve packages that nobody had looked at while the
 rules were written, as torchlint reported them at 03f17d9: before any of these findings was acted upon. Rare rules weigh
 more in that figure for all of them than they do in what a user sees.
@@ -38,6 +41,7 @@ class Verdict(NamedTuple):
     verdict: str  # "true", "false" or "debatable"
     reason: str
     reader: str
+    linking: str = ""  # "added" or "removed" where reading the files of the package together made or unmade it
 
     @property
     def place(self) -> tuple[str, str, int, str]:
@@ -64,6 +68,8 @@ def table(read: Iterable[Verdict]) -> list[str]:
     """A line for each rule, and one for all of them."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for verdict in read:
+        if verdict.linking == "removed":
+            continue
         counts[verdict.code][verdict.verdict] += 1
         counts["all"][verdict.verdict] += 1
     lines = [f"{'rule':6} {'read':>5} {'true':>5} {'false':>5} {'debatable':>9}  precision"]
@@ -74,6 +80,21 @@ def table(read: Iterable[Verdict]) -> list[str]:
         note = "  unproven" if count.total() < ENOUGH else ""
         figures = f"{count.total():5} {count['true']:5} {count['false']:5} {count['debatable']:9}  {precision:>9}"
         lines.append(f"{code:6} {figures}{note}")
+    return lines
+
+
+def linking(read: Iterable[Verdict]) -> list[str]:
+    """What reading files together added and removed, by package."""
+    counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for verdict in read:
+        if verdict.linking:
+            counts[verdict.linking][verdict.package][verdict.verdict] += 1
+            counts[verdict.linking]["all"][verdict.verdict] += 1
+    lines = []
+    for how, packages in sorted(counts.items()):
+        for package in sorted(packages, key=lambda package: (package == "all", package)):
+            says = ", ".join(f"{packages[package][what]} {what}" for what in ("true", "false", "debatable"))
+            lines.append(f"linking {how} {package}: {says}")
     return lines
 
 
@@ -122,7 +143,7 @@ def main() -> None:
     print()
     packages = Counter(verdict.package for verdict in counted)
     print(", ".join(f"{package} {count}" for package, count in sorted(packages.items())))
-    print("\n".join(agreement(read)))
+    print("\n".join([*linking(counted), *agreement(read)]))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.precision.report import Verdict, agreement, table, verdicts
+from benchmarks.precision.report import Verdict, agreement, linking, table, verdicts
 
 
 def verdict(code: str, line: int, says: str, reader: str = "first") -> Verdict:
@@ -48,6 +48,18 @@ def test_agreement_is_told_with_what_chance_would_give() -> None:
 def test_readers_who_say_one_thing_only_agree_by_chance() -> None:
     same = [verdict("TL101", 1, "true"), verdict("TL101", 1, "true", "second")]
     assert agreement(same)[0].endswith("(100%), Cohen's kappa not defined")
+
+
+def test_what_linking_removes_is_told_apart() -> None:
+    read = [verdict("TL101", 1, "true")._replace(linking="added"), verdict("TL101", 2, "false")]
+    read.append(verdict("TL101", 3, "false")._replace(linking="removed"))
+    assert table(read)[1].split()[:4] == ["TL101", "2", "1", "1"]
+    assert linking(read) == [
+        "linking added package: 1 true, 0 false, 0 debatable",
+        "linking added all: 1 true, 0 false, 0 debatable",
+        "linking removed package: 0 true, 1 false, 0 debatable",
+        "linking removed all: 0 true, 1 false, 0 debatable",
+    ]
 
 
 def test_every_committed_verdict_is_whole() -> None:
