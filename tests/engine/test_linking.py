@@ -80,8 +80,8 @@ def test_a_namespace_package_and_a_source_folder_are_looked_into(tmp_path: Path)
     )
     (group,) = (group for group in groups(jobs) if len(group.numbers) > 1)
     assert [jobs[number].path.relative_to(tmp_path).as_posix() for number in group.numbers] == [
-        "src/net/parts/block.py",
         "scripts/train.py",
+        "src/net/parts/block.py",
     ]
 
 

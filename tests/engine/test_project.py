@@ -61,6 +61,18 @@ def test_a_file_is_told_what_its_project_tells() -> None:
     assert found("train.py") == []
 
 
+@pytest.mark.parametrize("many", [0, 500])
+def test_what_the_project_told_is_not_worked_out_again(monkeypatch: pytest.MonkeyPatch, many: int) -> None:
+    monkeypatch.setattr("torchlint.engine.run._MANY_FILES", many)
+    jobs = Configuration({"jobs": 2})
+    read: list[object] = []
+    first = check([Path(".")], jobs).findings
+    monkeypatch.setattr("torchlint.engine.job.lint_linked", lambda *files: read.append(files))
+    assert check([Path(".")], jobs).findings == first
+    assert check([Path("helpers.py")], jobs).findings == first
+    assert read == []
+
+
 def test_what_changed_since_is_looked_up(project: Path) -> None:
     assert found() == READ
     write(project, **{"train.py": GATED})

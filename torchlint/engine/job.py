@@ -77,6 +77,8 @@ class Linter:
         """The results of a group."""
         if group.modules is None:
             return [self.lint(job) for job in jobs]
+        if not isinstance(known := self.look_together(jobs, group), int):
+            return known
         sources: dict[int, SourceFile] = {}
         results: dict[int, FileResult] = {}
         for number, job in enumerate(jobs):

@@ -16,7 +16,7 @@ from torchlint.source.modules import Modules, Place
 
 __all__ = ["groups"]
 
-_LARGEST = 2_000_000  # bytes of source in a group; a tree takes about a hundred times its source
+_LARGEST = 2_000_000  # bytes of source in a group; a tree with its model takes about eighty times its source
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(?:\(([^)]*)\)|([\w ,\t*]+))|import[ \t]+([\w., \t]+))",
@@ -46,6 +46,7 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
         together.setdefault(find(number), []).append(number)
     result = [Group((number,)) for number in range(len(jobs)) if number not in contents]
     for numbers in together.values():
+        numbers.sort(key=lambda number: modules.places[number])  # the same group, whatever was named first
         for part in _divided(numbers, contents, jobs):
             if len(part) == 1 or not any(b"torch" in contents[number] for number in part):
                 result += (Group((number,)) for number in part)

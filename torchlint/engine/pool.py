@@ -26,7 +26,7 @@ from torchlint.source.text import UnreadableError
 __all__ = ["import_what_lints", "run"]
 
 _AHEAD = 4  # groups that a worker holds, so that it never waits for the next
-_PATIENCE = 300.0  # seconds for one group: the last resort, where no limit on size or shape spoke
+_PATIENCE = 300.0  # seconds for one file or fifty in a group: the last resort, where no limit on size or shape spoke
 
 
 def run(jobs: Sequence[Job], groups: Sequence[Group], workers: int) -> Iterator[tuple[int, FileResult]]:
@@ -78,9 +78,11 @@ class _Pool:
             for worker in busy:
                 if worker.pipe in ready:
                     yield from self._receive(worker)
-                elif time.monotonic() - worker.since > _PATIENCE:
+                elif time.monotonic() - worker.since > (
+                    patience := _PATIENCE * (1 + len(worker.held[0].numbers) // 50)
+                ):
                     worker.process.kill()
-                    yield from self._bury(worker, f"gave no result within {_PATIENCE:.0f} s")
+                    yield from self._bury(worker, f"gave no result within {patience:.0f} s")
 
     def _feed(self, worker: _Worker) -> None:
         while self.waiting and len(worker.held) < _AHEAD:
