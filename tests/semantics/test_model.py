@@ -783,7 +783,7 @@ def test_a_named_tuple_holds_what_it_is_given() -> None:
     """)
     assert pair.kind is Kind.CONTAINER
     assert pair.items is not None
-    assert [value.kind for value in pair.items.values()] == [Kind.TENSOR, Kind.NUMBER]
+    assert [pair.items[key].kind for key in (0, 1, "left", "right")] == [Kind.TENSOR, Kind.NUMBER] * 2
 
 
 def test_what_is_computed_with_a_tensor_on_the_host_is_on_the_host() -> None:
