@@ -118,9 +118,14 @@ def test_a_number_is_no_tensor_because_it_is_asked_whether_it_is() -> None:
         import torch
         from torch import nn
 
+        def pad(size: int):
+            if isinstance(size, torch.Tensor):
+                return size.item() // 2
+            return size // 2
+
         class Up(nn.Module):
             def forward(self, x, scale):
-                factor = 1.0 + 1.0 * (x.size(2) > 1)
+                factor = 1.0 + 1.0 * (x.size(2) > 1) + pad(x.size(3))
                 if isinstance(factor, torch.Tensor):
                     factor = factor.item()
                 if isinstance(scale, torch.Tensor):

@@ -377,5 +377,5 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
 
 
 def _is_known_number(value: Value) -> bool:
-    """Whether it is a number computed here: asking whether it is a tensor does not make it one."""
-    return value.kind is Kind.NUMBER and value.conf is Confidence.SURE and not value.deps
+    """Whether it is known to be a number: asking whether it is a tensor does not make it one."""
+    return value.kind is Kind.NUMBER and value.conf is Confidence.SURE
