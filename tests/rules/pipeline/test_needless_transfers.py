@@ -82,7 +82,9 @@ def part(rows, place):
 @pytest.mark.parametrize(
     ("made", "repaired", "safe"),
     [
-        ("torch.zeros(3).to(place)", "torch.zeros(3, device=place)", True),
+        ("torch.zeros(3).to(device=place)", "torch.zeros(3, device=place)", True),
+        ("(torch.zeros(3)).to('cuda')", "torch.zeros(3, device='cuda')", True),
+        ("torch.zeros(3).to(place)", "torch.zeros(3, device=place)", False),  # it may be a dtype
         ("torch.randn(3).cuda()", 'torch.randn(3, device="cuda")', False),
     ],
 )

@@ -13,7 +13,7 @@ from torchlint.rules._patterns import operation
 from torchlint.rules._repairs import below
 from torchlint.rules.memory._decorators import perhaps_inference
 from torchlint.semantics import hotness
-from torchlint.semantics.contexts import Context, Iterates
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
@@ -206,6 +206,19 @@ def seen_whole(name: str, context: Context, model: Model) -> bool:
     return bound
 
 
+def may_hold_graph(model: Model, node: cst.Name | cst.Attribute) -> bool:
+    """Whether an expression may give a graph to what does not only ask for numbers or sizes."""
+    value = model.value(node)
+    if value.kind is Kind.CONTAINER and value.elem is not None:
+        value = value.elem
+    if value.kind not in (Kind.TENSOR, Kind.BATCH) or not value.graph & (ATTACHED | MAYBE):
+        return False
+    around = model.parent(node)
+    if isinstance(around, cst.AssignTarget) or (isinstance(node, cst.Name) and _is_name_alone(node, around)):
+        return False
+    return not _tells_no_graph(model, node)
+
+
 def _is_name_alone(node: cst.Name, around: cst.CSTNode | None) -> bool:
     """Whether a name is no variable: behind a dot, or that of an argument."""
     return (isinstance(around, cst.Attribute) and around.attr is node) or (
@@ -257,6 +270,11 @@ def _returns(function: FunctionInfo, name: str) -> bool:
     return name in function.returned or any(name in function.flows.get(other, ()) for other in function.returned)
 
 
+def _runs_along(other: Context, context: Context) -> bool:
+    """Whether code at `other` runs on every round that reaches `context`: no branch stands around it alone."""
+    return all(context.inside(link) for link in other.chain() if link.scope is Scope.BRANCH)
+
+
 def given_to_caller(name: str, context: Context, loop: Context | None, model: Model) -> bool:
     """Whether a caller gets what the name holds, and may run backward through it.
 
@@ -273,9 +291,10 @@ def given_to_caller(name: str, context: Context, loop: Context | None, model: Mo
         iterable = loop.loop.iterable
         if iterable is not None and iterable.kind is Kind.LOADER:
             return False
-        if any(effect.kind is EffectKind.BACKWARD for effect in loop.loop.body_effects):
+        backward = [effect for effect in loop.loop.body_effects if effect.kind is EffectKind.BACKWARD]
+        if any(_runs_along(effect.context, context) for effect in backward):
             return False
         hot = model.hot(context)
-        if hot is not None and hot.trains:
+        if hot is not None and hot.trains and not backward:
             return False
     return True

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.rules._repairs import remove_argument
+from torchlint.rules._repairs import below, remove_argument
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.memory._graphs import Shared, shared_graph
+from torchlint.rules.memory._retention import may_hold_graph
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
@@ -53,7 +54,7 @@ class RetainGraph(Rule):
             f"{quote(site.node)} keeps all that the graph saved, and no second backward runs through it",
             "Drop `retain_graph=True`",
             confidence,
-            fix=self._fix(site),
+            fix=self._fix(site, function, model),
         )
 
     def _unfollowed(self, site: sites.Call, function: FunctionInfo, model: Model) -> Confidence | None:
@@ -136,11 +137,35 @@ class RetainGraph(Rule):
         targets = _names(loop.node)
         return any(name in outside and last[name] and name not in targets for name in inside)
 
-    def _fix(self, site: sites.Call) -> NodeFix | None:
+    def _fix(self, site: sites.Call, function: FunctionInfo, model: Model) -> NodeFix | None:
+        """Safe where nobody else may run through the graph: nothing of it is handed on behind the backward."""
         option = site.argument(None, "retain_graph")
         if option is None:
             return None
-        return NodeFix(Applicability.SAFE, "Drop `retain_graph=True`", (remove_argument(site.node, option.node),))
+        own = isinstance(site.receiver_node, cst.Name) and site.receiver_node.value in _assigned(function, model)
+        handed_on = any(
+            isinstance(node, (cst.Name, cst.Attribute)) and may_hold_graph(model, node)
+            for line in _behind(model, site.node)
+            for node in below(line)
+        )
+        safety = Applicability.SAFE if own and not handed_on else Applicability.UNSAFE
+        return NodeFix(safety, "Drop `retain_graph=True`", (remove_argument(site.node, option.node),))
+
+
+def _assigned(function: FunctionInfo, model: Model) -> set[str]:
+    """The names that a function gives values to."""
+    return {a.name for a in model.sites.assigns if a.name is not None and model.function_of(a.context) is function}
+
+
+def _behind(model: Model, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The statements that may run after a node in its function: those behind it in each block around it."""
+    current: cst.CSTNode | None = node
+    while current is not None and not isinstance(current, (cst.FunctionDef, cst.Lambda)):
+        around = model.parent(current)
+        if isinstance(around, (cst.IndentedBlock, cst.Module, cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+            body = list(around.body)
+            yield from body[body.index(current) + 1 :]
+        current = around
 
 
 def _reads_attribute(function: FunctionInfo, names: set[str]) -> bool:

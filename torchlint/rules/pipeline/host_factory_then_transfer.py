@@ -139,22 +139,25 @@ def _fix(site: sites.Call, made: _Making) -> NodeFix | None:
     if factory is None or factory.node is not site.receiver_node:
         return None
     place: cst.BaseExpression | None = None
+    known = True  # that it is a device, and no dtype or tensor
     if site.method == "to" and len(site.arguments) == 1 and site.arguments[0].name in (None, "device"):
-        place = site.arguments[0].node
-        if site.arguments[0].value.kind is Kind.TENSOR or site.arguments[0].star:
+        given = site.arguments[0]
+        place = given.node
+        if given.value.kind is Kind.TENSOR or given.star or isinstance(place, cst.NamedExpr):
             return None
+        known = given.name is not None or given.value.kind in (Kind.DEVICE, Kind.STRING)
     elif site.method != "cuda" or site.arguments:
         return None
     text = f"device={_EMPTY.code_for_node(place)}" if place is not None else 'device="cuda"'
-    whole = _EMPTY.code_for_node(factory.node)
-    if "\n" in whole or not factory.node.args or not whole.endswith(")"):
+    whole = _EMPTY.code_for_node(factory.node.with_changes(lpar=(), rpar=()))
+    if "\n" in whole or not factory.node.args or any(argument.star == "**" for argument in factory.node.args):
         return None
     exact = factory.callee in _EXACT or (
         factory.callee == "torch.arange" and site.receiver is not None and site.receiver.dtype == "int64"
     )
     inside = whole[:-1].rstrip().rstrip(",")
     return NodeFix(
-        Applicability.SAFE if exact else Applicability.UNSAFE,
+        Applicability.SAFE if exact and known else Applicability.UNSAFE,
         "Make it on the device",
         (NodeEdit(site.node, f"{inside}, {text})"),),
     )
