@@ -120,12 +120,28 @@ def repeated(interval: Interval, model: Model) -> Repeated | None:
                 given = any(parameter.name == name for parameter in interval.function.parameters)
                 return Repeated(call.node.func, name, None) if once or given else None
             operands = [argument.node for argument in call.arguments]
-            return Repeated(call.node.func, name, loop) if _same_work(operands, loop, model) else None
+            if not _same_work(operands, loop, model) or _uses_its_count(interval, loop):
+                return None
+            return Repeated(call.node.func, name, loop)
     for node, context in _operations(interval):
         loop = next(iter(context.enclosing_loops()), None)
         if loop is None or _same_work([node], loop, model):
             return Repeated(node, None, loop)
     return None
+
+
+def _uses_its_count(interval: Interval, loop: Context) -> bool:
+    """Whether the work of a round depends on which round it is: then the loop goes over things, it does not repeat."""
+    if not isinstance(loop.node, cst.For):
+        return False
+    counted = {node.value for node in within([loop.node.target]) if isinstance(node, cst.Name)}
+    return any(
+        isinstance(node, cst.Name) and node.value in counted
+        for call in interval.inside
+        if call.context.inside(loop) and (call.method or call.callee) not in _BOOKKEEPING
+        for argument in call.arguments
+        for node in within([argument.node])
+    )
 
 
 def sampled_by_callers(function: FunctionInfo) -> bool:

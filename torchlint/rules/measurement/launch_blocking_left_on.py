@@ -84,9 +84,22 @@ class LaunchBlockingLeftOn(Rule):
                 node,
                 f"`{_VARIABLE}={value.const}` makes the host wait for every kernel, in every run",
                 "Set it in the shell when looking for an error, or behind a debugging option",
-                Confidence.SURE,
+                Confidence.POSSIBLE if _is_on_request(context, model) else Confidence.SURE,
                 fix=fix,
             )
+
+
+def _is_on_request(context: Context, model: Model) -> bool:
+    """Whether a function that nothing in sight calls makes everything deterministic, for who asks for that."""
+    owner = context.owner
+    return (
+        owner is not None
+        and not owner.callers
+        and any(
+            call.callee == "torch.use_deterministic_algorithms" and call.context.owner is owner
+            for call in model.sites.calls
+        )
+    )
 
 
 def _text(site: sites.Subscript) -> Value:

@@ -111,7 +111,8 @@ class EvalWithGrad(Rule):
             if _is_loss(effect.value) or not self._within_reach(effect.context, function, model):
                 continue
             forward = effect.value is not site.receiver or written is site.receiver_node
-            given = [argument.value for argument in site.arguments if argument.value.kind in _TENSORS]
+            kinds = _TENSORS if forward else _TENSORS - {Kind.UNKNOWN}
+            given = [argument.value for argument in site.arguments if argument.value.kind in kinds]
             somewhere = any(not value.on_host for value in given) if given else forward
             yield _Run(
                 site.node,
@@ -120,7 +121,7 @@ class EvalWithGrad(Rule):
                 dotted(written),
                 effect.value,
                 forward=forward,
-                input_on_device=somewhere or effect.value.device == DEVICE,
+                input_on_device=somewhere or (forward and effect.value.device == DEVICE),
             )
 
     def _within_reach(self, context: Context, function: FunctionInfo, model: Model) -> bool:
@@ -190,7 +191,11 @@ class EvalWithGrad(Rule):
         switch = modes.switched_here(run.module, run.node, run.function) if run.module is not None else None
         switched = switch is not None
         if switch is not None and (not trained or _same_round(switch.context, run.context)):
-            return self._finding(run, "it is in evaluation mode", (("set here", switch.node),), Confidence.LIKELY)
+            # A model that evaluates itself, or a helper in between, may give a graph to who wants gradients.
+            own = switch.receiver_node is not None and dotted(switch.receiver_node) == "self"
+            doubtful = not dropped and (own or (trained and _goes_through_a_helper(run, model)))
+            confidence = Confidence.POSSIBLE if doubtful else Confidence.LIKELY
+            return self._finding(run, "it is in evaluation mode", (("set here", switch.node),), confidence)
         if not trained:
             made = modes.always_evaluated(run.module, run.function) if run.module is not None else None
             if made is not None and not _trains(run.function):
@@ -211,7 +216,7 @@ class EvalWithGrad(Rule):
     def _finding(
         self, run: _Run, why: str, related: tuple[tuple[str, cst.CSTNode], ...], confidence: Confidence
     ) -> _Finding:
-        if not run.input_on_device:
+        if not run.input_on_device or run.function.role is Role.SETUP:
             confidence = Confidence.POSSIBLE
         if perhaps_decorated(run.function) or _off_in_a_caller(run.function):
             confidence = Confidence.POSSIBLE
@@ -256,7 +261,7 @@ def _perhaps_off(context: Context) -> bool:
 
 def _speaks_of_gradients(item: cst.WithItem) -> bool:
     text = cst.Module([]).code_for_node(item.item)
-    return "grad" in text or "infer" in text
+    return "grad" in text or "infer" in text or "eval" in text
 
 
 @question(False)
@@ -304,6 +309,18 @@ def _goes_into_backward(run: _Run, model: Model) -> bool:
         if assign.value_node is run.node and assign.context.owner is run.context.owner
     ]
     return not names or any(name is None or run.function.needs_graph(name) for name in names)
+
+
+def _goes_through_a_helper(run: _Run, model: Model) -> bool:
+    """Whether what the run gives is handed to a function that torch does not define, whose result may be wanted."""
+    names = {assign.name for assign in model.sites.assigns if assign.value_node is run.node}
+    return any(
+        dotted(argument.node) in names and not (call.callee or "").startswith("torch.")
+        for call in model.sites.calls
+        if call.context.owner is run.context.owner and call.function.kind is not Kind.MODULE
+        for argument in call.arguments
+        if isinstance(argument.node, (cst.Name, cst.Attribute))
+    )
 
 
 def _given_to_training(run: _Run, modes: Modes, model: Model) -> bool:

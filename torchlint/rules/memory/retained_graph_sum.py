@@ -42,7 +42,7 @@ class RetainedGraphSum(Rule):
         if kept is None or needed_by_backward(site.target, site.context, model):
             return
         confidence = min(graph, kept.confidence)
-        if given_to_caller(site.target, site.context, kept.loop, model):
+        if given_to_caller(site.target, site.context, kept.loop, model) or _is_unpacked_count(site, kept, model):
             confidence = Confidence.POSSIBLE
         after_backward = self._after_backward(site, kept, model)
         held = (
@@ -78,6 +78,24 @@ class RetainedGraphSum(Rule):
             return True
         # The value arrives from a caller whose step runs a backward on it.
         return site.added.ident is not None and kept.hot.trains
+
+
+def _is_unpacked_count(site: sites.Accumulate, kept: Retention, model: Model) -> bool:
+    """Whether what is added came beside the loss from one call: `loss, count = ...`; it may be a number."""
+    name = dotted(site.addend)
+    if name is None or site.added.kind is not Kind.BATCH or not kept.hot.trains:
+        return False
+    function = model.function_of(site.context)
+    unpacked = any(
+        assign.name == name and isinstance(assign.node, cst.Assign) and _has_tuple(assign.node)
+        for assign in model.sites.assigns
+        if assign.context.owner is site.context.owner
+    )
+    return unpacked and not function.needs_graph(name)
+
+
+def _has_tuple(node: cst.Assign) -> bool:
+    return any(isinstance(target.target, (cst.Tuple, cst.List)) for target in node.targets)
 
 
 def _is_simple(node: cst.BaseExpression) -> bool:
