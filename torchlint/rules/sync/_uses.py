@@ -32,7 +32,9 @@ _PASSES: Final = frozenset(
     numpy.concatenate numpy.float32 numpy.int64 numpy.squeeze numpy.stack""".split()
 )
 # Packages that compute on the host and return what they computed.
-_HOST_CODE: Final = frozenset("PIL cv2 imageio librosa onnxruntime pycocotools scipy skimage sklearn soundfile".split())
+_HOST_CODE: Final = frozenset(
+    "PIL cv2 imageio json librosa onnxruntime pickle pycocotools scipy skimage sklearn soundfile".split()
+)
 _FAR: Final = 200  # expressions followed before the search is given up
 
 
@@ -66,6 +68,8 @@ def feeds_host_code(model: Model, read: cst.BaseExpression, context: Context) ->
         site = home.call(around)
         if site is None:
             continue
+        if callee.fn is not None and any(argument.value.kind is Kind.NDARRAY for argument in site.arguments):
+            return True  # the program's own code for arrays
         if any(argument.name == "return_tensors" for argument in site.arguments):
             return True  # a tokenizer or processor
         if callee.kind is Kind.UNKNOWN and not _is_container(site.receiver):

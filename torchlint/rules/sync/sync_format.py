@@ -14,6 +14,7 @@ from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Scope
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import Kind, Value
 
 _WARNINGS: Final = frozenset("warning warn warn_explicit error critical exception".split())
@@ -33,8 +34,8 @@ class SyncFormat(Rule):
         if wait is None:
             return
         confidence = wait.confidence
-        if _warns(site, model) and any(link.scope is Scope.BRANCH for link in site.context.chain()):
-            confidence = Confidence.POSSIBLE  # what is warned of is the exception
+        if _is_exceptional(site, model):
+            confidence = Confidence.POSSIBLE
         yield Report(
             site.node,
             f"the text of {quote(site.part)} is its value, so the host waits for the device {wait.often}",
@@ -63,6 +64,20 @@ def _rarely_made(site: sites.Format, model: Model) -> bool:
         if isinstance(node, cst.Assert):
             return node.msg is before
     return isinstance(node, cst.Raise)
+
+
+def _is_exceptional(site: sites.Format, model: Model) -> bool:
+    """Whether the text is made where something is wrong: a warning behind a condition, a branch on a tensor's value."""
+    tests: list[cst.CSTNode] = []
+    for link in site.context.chain():
+        if link.scope is Scope.BRANCH and link.test is not None:
+            tests.append(link.test)
+        if link.scope in (Scope.FUNCTION, Scope.LOOP):
+            break
+    if not tests:
+        return False
+    asked = {truth.node for truth in model.sites.truths if truth.value.kind is Kind.TENSOR}
+    return _warns(site, model) or any(node in asked for node in within(tests))
 
 
 def _warns(site: sites.Format, model: Model) -> bool:

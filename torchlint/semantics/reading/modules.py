@@ -48,8 +48,14 @@ class ModuleReader(TensorReader):
                 if argument.value.kind is Kind.BATCH and argument.value.on_host:
                     argument.value = argument.value.but(device=DEVICE | ANYWHERE, pinned=None)
 
+    def processed(self, site: sites.Call) -> Value:
+        """What a tokenizer or processor gives: it works on the host, whatever holds it."""
+        return Value(Kind.BATCH, Confidence.LIKELY, device=HOST, graph=DETACHED, origins=(site.node,))
+
     def call_module(self, function: Value, site: sites.Call) -> Value:
         """A module whose forward is not in this file."""
+        if any(argument.name == "return_tensors" for argument in site.arguments):
+            return self.processed(site)
         self.effect(EffectKind.FORWARD, site.node, function)
         self.effect(EffectKind.LAUNCH, site.node, function)
         self._note_layers(site)
@@ -141,8 +147,8 @@ class ModuleReader(TensorReader):
     def call_unknown(self, site: sites.Call) -> Value:
         """Something that nothing is known of; with tensors going in, or moved to a device, it acts as a module does."""
         function = site.function
-        if any(a.name == "return_tensors" for a in site.arguments):  # a tokenizer or processor: it works on the host
-            return Value(Kind.BATCH, Confidence.LIKELY, device=HOST, graph=DETACHED, origins=(site.node,))
+        if any(a.name == "return_tensors" for a in site.arguments):
+            return self.processed(site)
         tensors = [a.value for a in site.arguments if a.value.is_tensor]
         unique = self.unique_method(site)
         if unique is not None:
