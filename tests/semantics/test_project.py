@@ -124,6 +124,25 @@ WAYS = {
         "train": f"from a import f\n{LOOP}f(loss)",
     },
 }
+_NAMED = (
+    "from hooks import Log\nclass Trainer:\n    def __init__(self, net):\n        self.net = net\n"
+    "        self.hooks = [Log()]\n    def tell(self, name, *args):\n        for hook in self.hooks:\n"
+    "            getattr(hook, name)(*args)\n    def fit(self, loader):\n        for epoch in range(9):\n"
+    "            for batch in loader:\n                loss = self.net(batch.cuda()).sum()\n"
+    "                loss.backward()\n                self.tell('after_step', loss)\n"
+    "            self.tell('after_epoch', epoch)\nTrainer(net).fit(loader)\n"
+)
+
+
+@pytest.mark.parametrize(("method", "hot"), [("after_step", True), ("after_epoch", False), ("before_fit", False)])
+def test_a_hook_called_by_its_name_runs_as_often_as_the_name_is_passed(method: str, hot: bool) -> None:
+    hooks = "class Log:\n" + "".join(
+        f"    def {name}(self, x):\n        {'mark' if name == method else 'log'}('here', x)\n"
+        for name in ("after_step", "after_epoch", "before_fit")
+    )
+    assert Program({"hooks": hooks, "train": _NAMED}).is_hot() is hot
+
+
 _TRAINER = "class Trainer:\n    def fit(self, loader):\n        for batch in loader:\n            self.step(batch)\n"
 _STEP = "    def step(self, batch):\n        loss = self.net(batch.cuda()).sum()\n        loss.backward()\n"
 _CALLBACK = "class Callback:\n    def after(self, loss):\n        pass\n"

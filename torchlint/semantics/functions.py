@@ -112,6 +112,8 @@ class FunctionInfo:
     fullgraph: bool = False
     uncompiled: bool = False  # a decorator keeps the compiler out of it and of what it calls
     stored: int = 0  # parameters, as bits, put where they outlive the call
+    # Parameters, by index, that name a method to call, with what it is called on: `getattr(hook, name)(...)`.
+    named_methods: dict[int, Value] = field(default_factory=dict)
     attributes: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # what it stores in objects
     passed_on: bool = False  # used as a value: it may be called from anywhere
     # Names (`loss`, `self.total`) to the attributes used on them, and those on which backward is called.

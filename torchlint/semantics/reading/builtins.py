@@ -232,12 +232,17 @@ def _abs(reader: MethodReader, site: sites.Call) -> Value:
 def _getattr(reader: MethodReader, site: sites.Call) -> Value:
     if len(site.arguments) < 2:
         return UNKNOWN
-    base, name = site.arguments[0].value, site.arguments[1].value.const
+    base, given = site.arguments[0].value, site.arguments[1].value
+    name = given.const
     if isinstance(name, str):
         found = reader.attribute_of(base, identifier(name), site.node)
         if len(site.arguments) > 2 and found.kind is Kind.UNKNOWN:
             return UNKNOWN
         return found
+    if given.ident is not None and base.cls is not None:
+        # Which method it is, each caller tells: what runs is noted where the name is passed.
+        known = reader.frame.info.named_methods.get(given.ident)
+        reader.frame.info.named_methods[given.ident] = base if known is None else join(known, base)
     if base.kind is Kind.NAMESPACE and base.qual in ("torch.optim", "torch.nn"):
         return Value(Kind.FUNCTION, qual=f"{base.qual}.?")
     return UNKNOWN

@@ -36,6 +36,7 @@ class OwnCallReader(ExpressionReader):
         if info.is_context_manager:
             return Value(Kind.OBJECT, qual="context manager", fn=info)
         self.note_roots_of(info, site)
+        self.call_named_methods(info, values, site)
         result = None if info.returns is None else self.instantiate(info, info.returns, values)
         for override in self.overrides_of(info, bound):
             values = self.bind_arguments(override, bound, site)
@@ -45,6 +46,16 @@ class OwnCallReader(ExpressionReader):
                 other = self.instantiate(override, override.returns, values)
                 result = other if result is None or info.is_abstract else join(result, other)
         return UNKNOWN if result is None else result
+
+    def call_named_methods(self, info: FunctionInfo, values: dict[int, Value], site: sites.Call) -> None:
+        """`self.notify("on_step_end", loss)`: what the function calls by that name runs as often as this call does."""
+        for index, owner in info.named_methods.items():
+            name = values[index].const if index in values else None
+            if isinstance(name, str):
+                method = self.attribute_of(owner, name, site.node)
+                if method.fn is not None and method.fn is not info:
+                    for run in (method.fn, *self.overrides_of(method.fn, owner)):
+                        self.called(run, site.node)
 
     def note_roots_of(self, info: FunctionInfo, site: sites.Call) -> None:
         """What is passed for a parameter on which a function runs backward is a root here as well."""
