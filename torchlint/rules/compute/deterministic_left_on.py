@@ -42,23 +42,24 @@ class DeterministicLeftOn(Rule):
         forced += [(a.node, a.context) for a in model.sites.assigns if a.qualified == _SWITCH and a.value.const is True]
         if not forced:
             return
-        functions = [model.root, *model.functions.values()]
-        confidence = (
-            Confidence.LIKELY
-            if any(effect.kind in _RUNS for function in functions for effect in function.effects)
-            else Confidence.POSSIBLE  # a module of utilities: what it is used for is not known
-        )
         for node, context in forced:
             if model.is_test_file or hotness.in_test(context) or is_conditional(context) or states_reason(model, node):
                 continue
             if _is_put_back(context, model):
                 continue
+            used_by = model.together if context.owner is not None and context.owner.callers else [model]
             yield Report(
                 node,
                 f"{quote(node)} rules out the faster algorithms on every run, and nothing turns it off",
                 "make it an option that is off by default",
-                confidence,
+                # Of a module of utilities that nobody calls it is not known what it is used for.
+                Confidence.LIKELY if any(map(_runs_a_model, used_by)) else Confidence.POSSIBLE,
             )
+
+
+def _runs_a_model(model: Model) -> bool:
+    functions = [model.root, *model.functions.values()]
+    return any(effect.kind in _RUNS for function in functions for effect in function.effects)
 
 
 def _is_put_back(context: Context, model: Model) -> bool:

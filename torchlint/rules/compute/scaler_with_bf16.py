@@ -8,7 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.compute import _repairs
-from torchlint.semantics import hotness
+from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -23,18 +23,14 @@ class ScalerWithBf16(Rule):
     words = ("GradScaler",)
 
     def on_module(self, model: Model) -> Iterator[Report]:
-        regions = [
-            entered
-            for entered in model.sites.withs
-            if "autocast" in entered.context.flags and not hotness.autograd_off(entered.context)
-        ]
-        low = [entered for entered in regions if "autocast:bfloat16" in entered.context.flags]
-        if not low:
-            return
-        confidence = Confidence.LIKELY if len(low) == len(regions) else Confidence.POSSIBLE
         for site in model.sites.calls:
             if site.result.kind is not Kind.SCALER or site.result.origin is not site.node or site.opaque_arguments:
                 continue
+            regions = _regions_of(site, model)
+            low = [entered for entered in regions if "autocast:bfloat16" in entered.context.flags]
+            if not low:
+                continue
+            confidence = Confidence.LIKELY if len(low) == len(regions) else Confidence.POSSIBLE
             enabled = site.argument(None, "enabled")
             if enabled is not None and enabled.value.const is not True:
                 continue
@@ -46,3 +42,15 @@ class ScalerWithBf16(Rule):
                 (("autocast computes in bfloat16 here", low[0].item),),
                 _repairs.disabled(site),
             )
+
+
+def _regions_of(scaler: sites.Call, model: Model) -> list[sites.With]:
+    """The autocast regions with gradients in the scaler's own file, and in those where the scaler is used."""
+    return [
+        entered
+        for other in model.together
+        if other is model
+        or any(call.receiver is not None and scaler.node in call.receiver.origins for call in other.sites.calls)
+        for entered in other.sites.withs
+        if "autocast" in entered.context.flags and not hotness.autograd_off(entered.context)
+    ]

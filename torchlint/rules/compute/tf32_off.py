@@ -42,21 +42,23 @@ class Tf32Off(Rule):
     torch = "1.12"
 
     def on_module(self, model: Model) -> Iterator[Report]:
-        is_set = False
         for assign in model.sites.assigns:
-            if assign.qualified in _OTHERS:
-                is_set = True
-            elif assign.qualified in _SWITCHES:
-                is_set = True
+            if assign.qualified in _SWITCHES:
                 if assign.value.const == _SWITCHES[assign.qualified] and assign.value.const is not None:
                     yield from _off(assign.node, assign.context, model)
         for site in model.sites.calls:
-            if site.callee == _SETTER:
-                is_set = True
-                if site.arguments and site.arguments[0].value.const == "highest":
-                    yield from _off(site.node, site.context, model)
-        if not is_set and not _low_precision(model) and _trains(model):
+            if site.callee == _SETTER and site.arguments and site.arguments[0].value.const == "highest":
+                yield from _off(site.node, site.context, model)
+        # The mode holds for the whole program, and is often set in a file of its own.
+        if _trains(model) and not _low_precision(model) and not any(map(_sets_precision, model.together)):
             yield from _never_set(model)
+
+
+def _sets_precision(model: Model) -> bool:
+    """Whether a file says what float32 matrix products may be, this or that."""
+    return any(assign.qualified in _OTHERS or assign.qualified in _SWITCHES for assign in model.sites.assigns) or any(
+        site.callee == _SETTER for site in model.sites.calls
+    )
 
 
 def _off(node: cst.CSTNode, context: contexts.Context, model: Model) -> Iterator[Report]:

@@ -45,9 +45,10 @@ class WorkersRespawned(Rule):
             known, lasting = loaders.option(site, "persistent_workers")
             if not known or (lasting is not None and lasting.const is not False):
                 continue
-            epochs = _epochs_over(site, model)
-            if epochs is None or _changes_its_dataset(site, epochs, model):
+            found = next(filter(None, (_epochs_over(site, other) for other in model.together)), None)
+            if found is None or any(_changes_its_dataset(site, found, other) for other in model.together):
                 continue
+            epochs = found
             assert epochs.loop is not None
             yield Report(
                 site.node,
