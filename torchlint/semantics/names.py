@@ -103,6 +103,21 @@ def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
             todo += reversed(children(node))
 
 
+def names_in(node: cst.CSTNode) -> set[str]:
+    """The plain names below: of `self.net(x)` those are `self`, `net` and `x`."""
+    return {inner.value for inner in within([node]) if isinstance(inner, cst.Name)}
+
+
+def names_read(node: cst.CSTNode) -> set[str]:
+    """The names below, and each chain of attributes as a whole: `self.net.weight` gives `self`, `self.net`, ..."""
+    found: set[str] = set()
+    for inner in within([node]):
+        name = dotted(inner) if isinstance(inner, (cst.Name, cst.Attribute)) else None
+        if name is not None:
+            found.add(name)
+    return found
+
+
 # Calls whose result is differentiable in all that goes in.
 _PASSING_CALLS = frozenset(
     """sum mean stack cat concat scale float double half to flatten view reshape squeeze clone max min values items zip

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import names_read
 from torchlint.semantics.values import ATTACHED, DETACHED, Kind
 
 _REDUCES = tuple(
@@ -78,7 +77,7 @@ class CollectivePerMetric(Rule):
         if any(_scales(call, name) for call in model.sites.calls if call.context.owner is site.context.owner):
             return True
         return any(
-            truth.context.owner is site.context.owner and _mentions(truth.node, name) for truth in model.sites.truths
+            truth.context.owner is site.context.owner and name in names_read(truth.node) for truth in model.sites.truths
         )
 
 
@@ -88,14 +87,4 @@ def _scales(call: sites.Call, name: str) -> bool:
     written = dotted(call.node.func) or ""
     if "grad" not in written and not any(argument.value.kind in trained for argument in call.arguments):
         return False
-    return any(_mentions(argument.node, name) for argument in call.arguments)
-
-
-def _mentions(node: cst.CSTNode, name: str) -> bool:
-    todo: list[cst.CSTNode] = [node]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, (cst.Name, cst.Attribute)) and dotted(part) == name:
-            return True
-        todo += part.children
-    return False
+    return any(name in names_read(argument.node) for argument in call.arguments)

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, within
+from torchlint.semantics.names import dotted, names_in, within
 from torchlint.semantics.sites import Call, Loop
 
 Comprehension = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
@@ -46,21 +46,7 @@ def calls_in(model: Model, roots: list[cst.CSTNode]) -> Iterator[Call]:
 
 def bound_names(target: cst.BaseExpression | None) -> set[str]:
     """The names that a target binds."""
-    names: set[str] = set()
-    for node in within([target]) if target is not None else ():
-        if isinstance(node, cst.Name):
-            names.add(node.value)
-    return names
-
-
-def names_read(node: cst.CSTNode) -> set[str]:
-    """The names below, and each chain of attributes as a whole: `self.net.weight` gives `self`, `self.net`, ..."""
-    found: set[str] = set()
-    for inner in within([node]):
-        name = dotted(inner) if isinstance(inner, (cst.Name, cst.Attribute)) else None
-        if name is not None:
-            found.add(name)
-    return found
+    return names_in(target) if target is not None else set()
 
 
 CHANGES: Final = frozenset(

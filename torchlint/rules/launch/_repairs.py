@@ -23,10 +23,10 @@ from torchlint.rules._repairs import (
     tight,
 )
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules.launch._bodies import bound_names, names_read, names_written
+from torchlint.rules.launch._bodies import bound_names, names_written
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted
+from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.values import Kind
 
 _ARITHMETIC: Final = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)

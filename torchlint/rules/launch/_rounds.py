@@ -6,7 +6,7 @@ import libcst as cst
 
 from torchlint.rules.launch._bodies import Comprehension, bound_names
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted, within
+from torchlint.semantics.names import children, dotted, names_in, within
 
 _EMPTY = cst.Module([])
 _LEAVES = (
@@ -79,7 +79,7 @@ class Rounds:
         while changed:
             changed = False
             for name, values in self._defined.items():
-                if name not in varying and any(_reads(value) & varying for value in values):
+                if name not in varying and any(names_in(value) & varying for value in values):
                     varying.add(name)
                     changed = True
         return varying
@@ -215,10 +215,10 @@ class Rounds:
         for bound in (node.lower, node.upper):
             if bound is None:
                 continue
-            names = _reads(bound)
+            names = names_in(bound)
             if names & (self._targets | self._counted):
                 return True
-            if any(_reads(value) & self._targets for name in names for value in self._defined.get(name, ())):
+            if any(names_in(value) & self._targets for name in names for value in self._defined.get(name, ())):
                 return True
         return False
 
@@ -230,10 +230,6 @@ def _stored_names(target: cst.BaseExpression) -> set[str]:
         return _stored_names(target.value)
     name = dotted(target)
     return {name} if name is not None else set()
-
-
-def _reads(node: cst.CSTNode) -> set[str]:
-    return {inner.value for inner in within([node]) if isinstance(inner, cst.Name)}
 
 
 def _position(node: cst.Subscript) -> str:

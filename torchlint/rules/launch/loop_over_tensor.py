@@ -14,13 +14,13 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import body_of, bound_names, calls_in, names_read
+from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, within
+from torchlint.semantics.names import dotted, names_in, names_read, within
 from torchlint.semantics.values import Kind, Value
 
 _SHORT: Final = 4  # rounds
@@ -234,7 +234,7 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
     if isinstance(node, cst.Subscript):
         base = model.value(node.value)
         indices = [part.slice.value for part in node.slice if isinstance(part.slice, cst.Index)]
-        if base.on_host or not any(_names(index) & targets for index in indices):
+        if base.on_host or not any(names_in(index) & targets for index in indices):
             return None
         if base.kind in _MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:
             return Confidence.LIKELY  # only a tensor takes several positions
@@ -266,7 +266,7 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
             and site.receiver is not None
             and site.receiver.kind is Kind.TENSOR
         ):
-            if any(_names(argument.node) & targets for argument in site.arguments):
+            if any(names_in(argument.node) & targets for argument in site.arguments):
                 return site.receiver.conf
     return None
 
@@ -288,7 +288,7 @@ def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
     held = model.value(node.value)
     if len(node.slice) > 1 or held.kind not in (Kind.CONTAINER, Kind.MODULE, Kind.UNKNOWN) or held.may_be_device:
         return False
-    return any(isinstance(part.slice, cst.Index) and _names(part.slice.value) & targets for part in node.slice)
+    return any(isinstance(part.slice, cst.Index) and names_in(part.slice.value) & targets for part in node.slice)
 
 
 def _selects(model: Model, node: cst.CSTNode) -> bool:
@@ -325,7 +325,7 @@ def _is_sized_by(model: Model, node: cst.CSTNode, varying: set[str]) -> bool:
     if made is None or made.name not in _SIZED:
         return False
     sizes = made.operands[1:] if made.name in ("view", "reshape", "expand") else made.operands
-    return any(_names(size) & varying for size in (sizes[:1] if made.name == "full" else sizes))
+    return any(names_in(size) & varying for size in (sizes[:1] if made.name == "full" else sizes))
 
 
 def _files_away(model: Model, node: cst.CSTNode) -> bool:
@@ -375,22 +375,18 @@ def _decides(model: Model, comparison: cst.Comparison) -> bool:
     )
 
 
-def _names(node: cst.CSTNode) -> set[str]:
-    return {inner.value for inner in within([node]) if isinstance(inner, cst.Name)}
-
-
 def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
     """Whether an operation on what differs from round to round puts work on the device."""
     for node in within(body):
         if (
             isinstance(node, (cst.BinaryOperation, cst.Comparison))
             and model.value(node).is_tensor
-            and _names(node) & varying
+            and names_in(node) & varying
         ):
             return True
         if (
             isinstance(node, cst.AugAssign)
-            and _names(node.value) & varying
+            and names_in(node.value) & varying
             and node in model.augmented
             and model.augmented[node].is_tensor
         ):
@@ -398,7 +394,7 @@ def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
         if not isinstance(node, cst.Call):
             continue
         site = model.call(node)
-        if site is None or not _names(node) & varying:
+        if site is None or not names_in(node) & varying:
             continue
         if site.target is not None:
             if hotness.does(site.target, frozenset({EffectKind.LAUNCH, EffectKind.WAIT})):

@@ -11,11 +11,12 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, new_dimension, operation
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.rules.launch._bodies import names_read, names_written
+from torchlint.rules.launch._bodies import names_written
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import names_read
 from torchlint.semantics.values import Kind, Value
 
 _FACTORIES: Final = frozenset("arange linspace logspace range ones zeros full eye".split())

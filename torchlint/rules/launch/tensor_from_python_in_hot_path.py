@@ -12,13 +12,13 @@ from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import names_read, names_written
+from torchlint.rules.launch._bodies import names_written
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.names import names_read, within
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")

@@ -1,19 +1,30 @@
-"""What feeds the fused attention call."""
+"""What feeds attention: the fused call, and the products of one that is written out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import libcst as cst
 
-from torchlint.rules._patterns import consumers, made_by
+from torchlint.rules._patterns import Operation, consumers, made_by
 from torchlint.semantics.model import Model
 
 SDPA: Final = "torch.nn.functional.scaled_dot_product_attention"
 
 
-def feeds_only(model: Model, node: cst.CSTNode, end: str, passes: frozenset[str]) -> bool:
-    """Whether what a node makes is read by calls of `end` alone, through the operations in `passes`."""
+def is_fused(step: Operation) -> bool:
+    """Whether an operation is the fused attention call."""
+    return step.call is not None and step.call.callee == SDPA
+
+
+def feeds_only(
+    model: Model, node: cst.CSTNode, is_end: Callable[[Operation], bool], passes: frozenset[str], *, kept: bool = False
+) -> bool:
+    """Whether what a node makes is read by the operations that are ends alone, through those in `passes`.
+
+    `kept`: it may lie in an attribute or a buffer on the way.
+    """
     todo: list[cst.CSTNode] = [node]
     seen: set[cst.CSTNode] = set()
     fed = False
@@ -22,10 +33,12 @@ def feeds_only(model: Model, node: cst.CSTNode, end: str, passes: frozenset[str]
         if current in seen:
             continue
         seen.add(current)
-        for step in consumers(model, current, kept=True):
+        for step in consumers(model, current, kept=kept):
             if step is None:
                 return False
-            if step.call is not None and step.call.callee == end:
+            if step.node in seen:
+                continue
+            if is_end(step):
                 fed = True
             elif step.name in passes:
                 todo.append(step.node)

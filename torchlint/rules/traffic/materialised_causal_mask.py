@@ -24,7 +24,7 @@ from torchlint.rules._patterns import (
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _repairs
-from torchlint.rules.traffic._attention import SDPA, feeds_only
+from torchlint.rules.traffic._attention import SDPA, feeds_only, is_fused
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -59,7 +59,7 @@ class MaterialisedCausalMask(Rule):
         if found is None:
             return
         for triangle in found.operations:
-            if feeds_only(model, triangle.node, SDPA, _AROUND):
+            if feeds_only(model, triangle.node, is_fused, _AROUND, kept=True):
                 yield Report(
                     triangle.node,
                     f"{quote(triangle.node)} stores a mask of length by length only to tell the attention that "

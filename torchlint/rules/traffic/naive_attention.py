@@ -8,10 +8,11 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, operation, reach
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, operation, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic._attention import feeds_only
 from torchlint.rules.traffic._dispatch import has_fused_branch
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
@@ -45,7 +46,7 @@ class NaiveAttention(Rule):
         if softmax is None or softmax.name != "softmax" or not softmax.operands or hotness.in_test(site.context):
             return
         scores = reach(model, softmax.operands[0], _is_product, _before)
-        if scores is None or not _only_multiplies(model, site.node):
+        if scores is None or not feeds_only(model, site.node, _is_product, _AFTER):
             return
         if has_fused_branch(model, site.context, _FUSED):
             return
@@ -85,27 +86,3 @@ def _is_parameter(model: Model, operand: cst.BaseExpression) -> bool:
         return True
     made = operation(model, operand)
     return made is not None and made.name in _SAME and bool(made.operands) and _is_parameter(model, made.operands[0])
-
-
-def _only_multiplies(model: Model, softmax: cst.CSTNode) -> bool:
-    """Whether the weights are multiplied with values and used for nothing else."""
-    todo: list[cst.CSTNode] = [softmax]
-    seen: set[cst.CSTNode] = set()
-    multiplied = False
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        for step in consumers(model, node):
-            if step is None:
-                return False
-            if step.node in seen:
-                continue
-            if _is_product(step):
-                multiplied = True
-            elif step.name in _AFTER:
-                todo.append(step.node)
-            else:
-                return False
-    return multiplied

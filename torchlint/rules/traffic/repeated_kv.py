@@ -10,7 +10,7 @@ from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.traffic import _repairs
-from torchlint.rules.traffic._attention import SDPA, feeds_only
+from torchlint.rules.traffic._attention import SDPA, feeds_only, is_fused
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
@@ -44,7 +44,7 @@ class RepeatedKv(Rule):
                 lambda step: step.operands[:1] if step.name in _AROUND else (),
             )
             for step in found.operations if found is not None else ():
-                if feeds_only(model, step.node, SDPA, _AROUND):
+                if feeds_only(model, step.node, is_fused, _AROUND, kept=True):
                     yield Report(
                         step.node,
                         f"{quote(step.node)} writes a copy of the {name}s for every query head that shares them",
