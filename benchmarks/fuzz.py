@@ -5,8 +5,8 @@
     python benchmarks/fuzz.py --keep FOLDER             writes each program that failed there
 
 Programs are blocks of the rules' pages whose statements and expressions are exchanged for one another's, wrapped,
-doubled, moved and dropped. A program is checked with all rules, its findings are silenced by comments, and its fixes,
-displayed ones too, are applied for three rounds. Exits with 1 where something failed.
+doubled, moved and dropped. A program is checked with all rules, its findings are silenced by comments, and it is
+repaired. Exits with 1 where something failed.
 """
 
 from __future__ import annotations
@@ -25,19 +25,24 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from torchlint.engine.job import Job  # noqa: E402
 from torchlint.engine.lint import lint_source  # noqa: E402
 from torchlint.engine.settings import Settings  # noqa: E402
 from torchlint.findings import Confidence  # noqa: E402
-from torchlint.fixes.apply import apply, apply_edits  # noqa: E402
+from torchlint.fixes.apply import apply_edits  # noqa: E402
+from torchlint.fixes.run import fix_source  # noqa: E402
 from torchlint.fixes.suppress import edits_that_silence  # noqa: E402
 from torchlint.rules import pages  # noqa: E402
 from torchlint.rules.registry import all_rules  # noqa: E402
 from torchlint.source.text import SourceFile  # noqa: E402
 
 SETTINGS = Settings(
-    root=ROOT, rules=frozenset(rule.code for rule in all_rules()), min_confidence=Confidence.POSSIBLE, cache_dir=None
+    root=ROOT,
+    rules=frozenset(rule.code for rule in all_rules()),
+    min_confidence=Confidence.POSSIBLE,
+    cache_dir=None,
+    unsafe_fixes=True,
 )
-ROUNDS = 3
 # Statements around `...`, which is where the wrapped ones go.
 WRAPPINGS = r"""
 for i in range(n): ...
@@ -162,18 +167,10 @@ def failures(text: str) -> Iterator[str]:
     yield from _broken(silenced, "with suppressions")
     left = lint_source(SourceFile.from_bytes(silenced.encode(), "fuzz.py"), SETTINGS)
     yield from (f"not silenced: {finding.code} in line {finding.start.row}" for finding in left.findings)
-    for _ in range(ROUNDS):
-        applied = apply(source, result.findings)
-        if not applied.findings:
-            return
-        codes = " ".join(sorted({finding.code for finding in applied.findings}))
-        broken = list(_broken(applied.written, f"repaired ({codes})"))
-        yield from broken
-        if broken:
-            return
-        source = SourceFile.from_bytes(applied.written.encode(), "fuzz.py")
-        result = lint_source(source, SETTINGS)
-        yield from result.errors
+    change = fix_source(source, Job(Path("fuzz.py"), "fuzz.py", SETTINGS))
+    yield from change.result.errors
+    assert isinstance(change.after, SourceFile)
+    yield from _broken(change.after.written, "repaired")
 
 
 def _broken(text: str, what: str) -> Iterator[str]:

@@ -380,11 +380,29 @@ def join_optional(a: Value | None, b: Value | None) -> Value | None:
 
 def grow(container: Value, value: Value, key: object) -> None:
     """A container takes one more element, under a key where that is a literal; aliases of it see that."""
+    if _holds(value, container):
+        value = UNKNOWN  # it would hold itself, and nothing that follows its elements would come to an end
     container.elem = value if container.elem is None else join(container.elem, value)
     if key is not None:
         if container.items is None:
             container.items = {}
         container.items[key] = join(container.items[key], value) if key in container.items else value
+
+
+def _holds(value: Value, sought: Value) -> bool:
+    """Whether a value is the sought one, or one of its elements at any depth is."""
+    todo: list[Value] = [value]
+    seen: set[int] = set()
+    while todo:
+        value = todo.pop()
+        if value is sought:
+            return True
+        if id(value) not in seen and (value.elem is not None or value.items):
+            seen.add(id(value))
+            if value.elem is not None:
+                todo.append(value.elem)
+            todo += (value.items or {}).values()
+    return False
 
 
 def same(a: Value | None, b: Value | None) -> bool:

@@ -320,3 +320,34 @@ def test_impact_follows_the_rate() -> None:
     assert "every step" in once.message
     assert "every parameter" in each.message
     assert any("backward" in why for why, _ in once.related)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "d[0] = d",
+        "d['a'] = {'b': [d]}; d['c'] = [d['a']]",
+        "d.update({k: range(1, 2, 3, 4, 5)})",
+        "d[k] = range(0, 5, 0)",
+        "d[k] = range(0, 10000000000000000000000000000, 1)",
+    ],
+)
+def test_what_python_refuses_or_ties_into_a_knot_hides_nothing(line: str) -> None:
+    check(
+        f"""
+        import torch
+
+        def run(net, feed, opt):
+            d = {{}}
+            for k, a in enumerate(feed):
+                e = d
+                {line}
+                d = e or {{0: d}}
+                q = net(a.cuda()).mean()
+                q.backward()
+                opt.step()
+                opt.zero_grad()
+                print(q.item())  # TL101
+        """,
+        "TL101",
+    )

@@ -326,9 +326,11 @@ def _reads(node: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int) 
 def _use(reading: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:
     around = model.parent(reading)
     if isinstance(around, cst.Arg):
-        around = model.parent(around)
-        assert isinstance(around, cst.Call)
-        yield from _passed(around, model, seen, depth)
+        call = model.parent(around)
+        if isinstance(call, cst.Call):  # not the bases of a class
+            yield from _passed(call, model, seen, depth)
+        else:
+            yield False
     elif isinstance(around, cst.Attribute) and around.value is reading:
         name = around.attr.value
         call = model.parent(around)
@@ -370,6 +372,10 @@ def _passed(call: cst.Call, model: Model, seen: set[cst.CSTNode], depth: int) ->
     namespace, _, name = qualified.rpartition(".")
     if qualified in _READERS:
         yield True
+    elif model.value(call.func).kind is Kind.MODULE:
+        yield from _reads(call, model, seen, depth + 1)  # another layer
+    elif isinstance(call.func, cst.Attribute) and call.func.attr.value == "append":
+        yield from _members_read(call.func.value, model, seen, depth)
     elif namespace in ("torch", "torch.nn.functional", "torch.special", "torch.linalg"):
         if name in _DROPS:
             yield True
@@ -377,3 +383,15 @@ def _passed(call: cst.Call, model: Model, seen: set[cst.CSTNode], depth: int) ->
             yield from _reads(call, model, seen, depth + 1) if name in _PASSES else (False,)
     else:
         yield False
+
+
+def _members_read(kept: cst.BaseExpression, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:
+    """For each use of the list that something is appended to: whether it reads numbers only."""
+    origin = model.value(kept).origin
+    if origin is None or depth > _DEEPEST or not isinstance(kept, cst.Name):
+        yield False
+        return
+    for reading in model.uses.get(origin, ()):
+        around = model.parent(reading)
+        if not (isinstance(around, cst.Attribute) and around.attr.value == "append"):
+            yield from _use(reading, model, seen, depth + 1)

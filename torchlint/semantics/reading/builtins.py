@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -70,8 +71,9 @@ def _range(reader: MethodReader, site: sites.Call) -> Value:
     count: object = MISSING
     if len(numbers) == 1 and isinstance(numbers[0], int):
         count = numbers[0]
-    elif len(numbers) >= 2 and all(isinstance(n, int) for n in numbers):
-        count = len(range(*numbers))
+    elif len(numbers) in (2, 3) and all(isinstance(n, int) for n in numbers):
+        with contextlib.suppress(ValueError, OverflowError):  # a step of 0; more rounds than a number counts
+            count = len(range(*numbers))
     return Value(
         Kind.CONTAINER,
         qual="range of tensor size" if sized else "range",
