@@ -33,6 +33,8 @@ class RetainedGraphSum(Rule):
     words = ("+=", "-=", "+", "-")
 
     def on_accumulate(self, site: sites.Accumulate, model: Model) -> Iterator[Report]:
+        if site.in_place and site.target.endswith(".data"):
+            return  # which no graph sees
         if site.before.kind is Kind.CONTAINER or site.added.kind not in (Kind.TENSOR, Kind.BATCH):
             return
         graph = graph_confidence(site.added, site.context, model)
