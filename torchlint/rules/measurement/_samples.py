@@ -135,13 +135,14 @@ def _uses_its_count(interval: Interval, loop: Context) -> bool:
     if not isinstance(loop.node, cst.For):
         return False
     counted = {node.value for node in within([loop.node.target]) if isinstance(node, cst.Name)}
-    return any(
-        isinstance(node, cst.Name) and node.value in counted
+    given: list[cst.CSTNode] = [
+        argument.node
         for call in interval.inside
         if call.context.inside(loop) and (call.method or call.callee) not in _BOOKKEEPING
         for argument in call.arguments
-        for node in within([argument.node])
-    )
+    ]
+    given += [node.value for node in within([loop.node.body]) if isinstance(node, cst.Assign)]
+    return any(isinstance(node, cst.Name) and node.value in counted for node in within(given))
 
 
 def sampled_by_callers(function: FunctionInfo) -> bool:

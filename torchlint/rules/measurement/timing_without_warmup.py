@@ -86,7 +86,8 @@ class TimingWithoutWarmup(Rule):
         confidence = Confidence.LIKELY if runs_on_device(interval, model) else Confidence.POSSIBLE
         if work.loop is None:
             # What is reported now and then, or trains, goes on: each report is of other rounds.
-            if context.rare or _trains(interval) or not sampled_by_callers(interval.function):
+            goes_on = context.rare or isinstance(model.parent(node), cst.AugAssign) or _trains(interval)
+            if goes_on or not sampled_by_callers(interval.function):
                 confidence = Confidence.POSSIBLE
         elif interval.begin.inside(work.loop):
             if _drops_samples(context, work.loop, interval.function, model):
