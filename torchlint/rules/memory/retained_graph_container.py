@@ -71,7 +71,9 @@ class RetainedGraphContainer(Rule):
         fix = None
         if confidence > Confidence.POSSIBLE and isinstance(stored, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
             if value.kind is Kind.TENSOR:
-                safety = Applicability.SAFE if seen_whole(owner, context, model) else Applicability.UNSAFE
+                # Without a backward in sight, what is kept may be what the caller trains through.
+                unseen = Applicability.UNSAFE if kept.hot.trains else Applicability.DISPLAY
+                safety = Applicability.SAFE if seen_whole(owner, context, model) else unseen
                 fix = NodeFix(safety, "Detach what is kept", (NodeEdit(stored, ".detach()", "after"),))
         yield Report(
             node,

@@ -43,7 +43,8 @@ class SyncExplicit(Rule):
             return
         fix = None
         if isinstance(site.statement, cst.Expr) and site.statement.value is site.node:
-            fix = NodeFix(Applicability.UNSAFE, "Remove the wait", (NodeEdit(site.statement, "", "delete"),))
+            safety = Applicability.DISPLAY if _hands_on(model, site) else Applicability.UNSAFE
+            fix = NodeFix(safety, "Remove the wait", (NodeEdit(site.statement, "", "delete"),))
         yield Report(
             site.node,
             f"{quote(site.node)} makes the host wait until {_REACHED.get(kind, 'the device is idle')} {often(hot)}",
@@ -52,6 +53,18 @@ class SyncExplicit(Rule):
             because(hot),
             fix,
         )
+
+
+def _hands_on(model: Model, site: sites.Call) -> bool:
+    """Whether the function gives tensors to code that is not seen, which may read them without a stream's order."""
+    return any(
+        call.context.owner is site.context.owner
+        and call.target is None
+        and call.callee is None
+        and call.function.kind is Kind.UNKNOWN
+        and any(argument.value.is_tensor for argument in call.arguments)
+        for call in model.sites.calls
+    )
 
 
 def _awaits_copy(model: Model, site: sites.Call) -> bool:
