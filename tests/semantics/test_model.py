@@ -449,6 +449,97 @@ class TestHotness:
             "epoch end": False,
         }
 
+    def test_what_ends_its_own_condition_is_rare(self) -> None:
+        assert heat(
+            """
+            class Layer(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.merged_parts, self.started, self.fresh, self.wide = [], False, True, True
+
+                @property
+                def merged(self):
+                    return bool(self.merged_parts)
+
+                def unmerge(self):
+                    mark("unmerge")
+                    while self.merged_parts:
+                        self.merged_parts.pop()
+
+                def start(self):
+                    mark("start")
+
+                def forward(self, x):
+                    if self.merged:
+                        self.unmerge()
+                    if not self.started:
+                        self.start()
+                    if self.fresh:
+                        mark("fresh")
+                        self.fresh = False
+                    if self.wide:
+                        mark("wide")
+                    self.started = True
+                    return x
+            """
+        ) == {"unmerge": False, "start": False, "fresh": False, "wide": True}
+
+    def test_a_switch_opens_what_callers_ask_for(self) -> None:
+        assert heat(
+            """
+            class Shared:
+                on = False
+
+            class Net(nn.Module):
+                def forward(self, x, refit=False, scale=True, twice=False):
+                    if refit:
+                        mark("refit")
+                    if scale:
+                        mark("scale")
+                    if twice:
+                        mark("twice")
+                    return self.helper(x)
+
+                def helper(self, x, safe=False, also=False, given=False):
+                    if safe:
+                        mark("safe")
+                    also = x.ndim > 2
+                    if also:
+                        mark("rebound")
+                    return x
+
+            def log(x, full=False, brief=True):
+                if full and x is not None:
+                    mark("full")
+                if not brief:
+                    return
+                mark("brief")
+                if Shared.on:
+                    mark("shared")
+
+            def train(net: Net, loader, **options):
+                for x in loader:
+                    loss = net(x, twice=True).mean()
+                    loss.backward()
+                    log(loss)
+                    keep(x, **options)
+
+            def keep(x, deep=False):
+                if deep:
+                    mark("deep")
+            """
+        ) == {
+            "refit": False,
+            "scale": True,
+            "twice": True,
+            "safe": False,
+            "rebound": True,
+            "full": False,
+            "brief": True,
+            "shared": False,
+            "deep": True,
+        }
+
     def test_heat_goes_from_the_loop_into_what_it_calls(self) -> None:
         assert heat(
             """

@@ -16,7 +16,7 @@ from torchlint.semantics.values import Gate, Value
 if TYPE_CHECKING:
     import libcst as cst
 
-    from torchlint.semantics.hotness import Hot
+    from torchlint.semantics.hotness import Body, Hot
 
 
 class Scope(enum.Enum):
@@ -70,6 +70,9 @@ class Context:
     gate: Gate = Gate.NONE
     test: cst.BaseExpression | None = None  # of a branch
     negated: bool = False  # the branch runs where the test is false
+    asks: frozenset[tuple[int, bool]] = (
+        frozenset()
+    )  # parameters of the function, and the truth that a branch asks of them
     manager: Value | None = None  # of a `with`
     flags: frozenset[str] = frozenset()  # of a `with`: "no_grad", "enable_grad", "autocast:bfloat16", "profiler", ...
     # Worked out from the surrounding context when this one is made, since they are asked for everywhere.
@@ -79,7 +82,7 @@ class Context:
     loops: tuple[Context, ...] = field(init=False, default=())  # around it within its function, innermost first
     grad_off: bool = field(init=False, default=False)  # by a `with` in its function, or a decorator of it
     rare: bool = field(init=False, default=False)  # behind a gate within its innermost loop, or its function
-    heat: Hot | tuple[FunctionInfo, Iterates] | bool | None = False  # kept by `hotness.hot`; False where not asked for
+    heat: Hot | Body | bool | None = False  # kept by `hotness.hot`; False where not asked for
 
     def __post_init__(self) -> None:
         parent = self.parent

@@ -6,16 +6,27 @@ loops around do.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+import libcst as cst
 
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates, Scope
-from torchlint.semantics.functions import COLD_ROLES, HOT_ROLES, EffectKind, FunctionInfo, Role
-from torchlint.semantics.values import Gate, Kind, Value
+from torchlint.semantics.functions import (
+    COLD_ROLES,
+    HOT_ROLES,
+    CallerSite,
+    EffectKind,
+    FunctionInfo,
+    Parameter,
+    Role,
+)
+from torchlint.semantics.values import MISSING, Gate, Kind, Value
 
-if TYPE_CHECKING:
-    import libcst as cst
+# Parameters by index, and the truth that a branch of the function's body asks of them.
+Asked = frozenset[tuple[int, bool]]
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +38,14 @@ class Hot:
     trains: bool  # the hot loop or interface runs backward or an optimizer step, or is a training interface
     interface: bool  # in forward, an optimizer's step, a loop with backward, an autograd Function
     loop: cst.CSTNode | None  # the loop whose steps they are, where there is one
+
+
+class Body(NamedTuple):
+    """Where code stands in the body of a function, whose callers tell how hot it is."""
+
+    function: FunctionInfo
+    rate: Iterates
+    asks: Asked
 
 
 _FINENESS = [
@@ -196,20 +215,20 @@ def hot(context: Context) -> Hot | None:
     """Whether code here runs once per step, token, batch or element, and why; None where that is not known."""
     if context.heat is False:
         context.heat = _heat(context)
-    if not isinstance(context.heat, tuple):
+    if not isinstance(context.heat, Body):
         return context.heat  # type: ignore[return-value]
-    function, rate = context.heat
-    above = _hot_body(function)
-    return None if above is None else replace(above, rate=_finer(rate, above.rate))
+    above = _hot_body(context.heat.function, context.heat.asks)
+    return None if above is None else replace(above, rate=_finer(context.heat.rate, above.rate))
 
 
 def _finer(a: Iterates, b: Iterates) -> Iterates:
     return a if _FINENESS.index(a) >= _FINENESS.index(b) else b
 
 
-def _heat(context: Context) -> Hot | tuple[FunctionInfo, Iterates] | None:
-    """How hot the loops of its function make code; where they do not tell, the function and the rate in its body."""
+def _heat(context: Context) -> Hot | Body | None:
+    """How hot the loops of its function make code; where they do not tell, where it stands in the function's body."""
     rate = Iterates.STEPS
+    asks: Asked = frozenset()
     step_loop: Context | None = None
     for link in context.chain():
         if link.scope is Scope.LOOP:
@@ -225,14 +244,17 @@ def _heat(context: Context) -> Hot | tuple[FunctionInfo, Iterates] | None:
         elif link.scope is Scope.BRANCH:
             if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not accumulates(link)):
                 return None
+            asks |= link.asks
         elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE):
             return None
         elif link.scope is Scope.FUNCTION:
             assert link.function is not None
-            return link.function, rate
+            return Body(link.function, rate, asks)
     if step_loop is None:
         return None
     owner = step_loop.owner
+    if owner is not None and owner.callers and not owner.passed_on and not any(_may_reach(owner, asks)):
+        return None
     if (owner is not None and owner.role in COLD_ROLES) or in_test(step_loop):
         return None
     trains = _own_work(step_loop, _WORK)
@@ -278,16 +300,18 @@ _INTERFACE_REASONS = {
 
 
 @question(None)
-def _hot_body(function: FunctionInfo) -> Hot | None:
-    """Whether a function's body is hot: by its interface, or through a caller."""
-    if function.role in HOT_ROLES:
+def _hot_body(function: FunctionInfo, asks: Asked) -> Hot | None:
+    """Whether a function's body is hot: by its interface, or through a caller that asks for what is behind a flag."""
+    if function.role in HOT_ROLES and (
+        all(_holds_unasked(function, *ask) for ask in asks) or any(_may_reach(function, asks))
+    ):
         reason = _INTERFACE_REASONS[function.role].format(function.qualname)
         trains = function.role in (Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD)
         return Hot(((reason, function.node),), Iterates.STEPS, trains=trains, interface=True, loop=None)
     if function.role in COLD_ROLES:
         return None
     best: Hot | None = None
-    for caller in function.callers:
+    for caller in _may_reach(function, asks):
         above = hot(caller.context)
         if above is None:
             continue
@@ -298,6 +322,34 @@ def _hot_body(function: FunctionInfo) -> Hot | None:
         reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
         return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
     return best
+
+
+def _may_reach(function: FunctionInfo, asks: Asked) -> Iterator[CallerSite]:
+    """The callers that do not plainly pass, or leave, something else for the parameters than what is asked of them."""
+    for caller in function.callers:
+        if all(_truth_given(function.parameters[index], caller) in (None, truth) for index, truth in asks):
+            yield caller
+
+
+def _truth_given(parameter: Parameter, caller: CallerSite) -> bool | None:
+    """Whether a call gives a true value for a parameter; None where that is not known."""
+    given = parameter.passed.get(caller.node)
+    if given is not None:
+        return None if given.const is MISSING else bool(given.const)
+    if not isinstance(caller.node, cst.Call) or any(argument.star for argument in caller.node.args):
+        return None
+    return _switch(parameter)
+
+
+def _switch(parameter: Parameter) -> bool | None:
+    """Whether a parameter is on or off where it is left out; None where it is no switch."""
+    default = parameter.default
+    return {"True": True, "False": False}.get(default.value) if isinstance(default, cst.Name) else None
+
+
+def _holds_unasked(function: FunctionInfo, index: int, truth: bool) -> bool:
+    """Whether an interface that is called without its options gets to what is behind a switch."""
+    return _switch(function.parameters[index]) in (None, truth)
 
 
 def flag(context: Context, wanted: str) -> bool:

@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.names import device_bits, dotted
+from torchlint.semantics.names import device_bits, dotted, identifier, within
 from torchlint.semantics.reading.attributes import AttributeReader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -44,10 +44,12 @@ class ConditionReader(AttributeReader):
             self.frame.env = before.copy()
             both = isinstance(node.operator, cst.And)
             self.narrow(node.left, both)
-            gate = self.gates_of_test(node.left, left)[0 if both else 1]
-            if gate is not Gate.NONE:
+            gate, asks = self.gates_of_test(node.left, left)[0 if both else 1], self.asks_of(node.left, both)
+            if gate is not Gate.NONE or asks:
                 # `step % n == 0 and bad`: the right side is evaluated only where the left lets it.
-                self.context = Context(Scope.BRANCH, node, saved, gate=gate, test=node.left, negated=not both)
+                self.context = Context(
+                    Scope.BRANCH, node, saved, gate=gate, test=node.left, negated=not both, asks=asks
+                )
             right = self.condition(node.right, how)
             self.context = saved
             walrus = {k: v for k, v in self.frame.env.items() if k not in before}
@@ -66,6 +68,19 @@ class ConditionReader(AttributeReader):
         if self.recording:
             self.model.values[node] = value
         return value
+
+    def asks_of(self, test: cst.BaseExpression, truth: bool) -> frozenset[tuple[int, bool]]:
+        """The parameters of the function, by index, that must be true, or false, for a test to have that truth."""
+        test, flipped = _unnegated(test)
+        truth ^= flipped
+        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And) == truth:
+            return self.asks_of(test.left, truth) | self.asks_of(test.right, truth)
+        value = self.frame.env.get(identifier(test.value)) if isinstance(test, cst.Name) else None
+        if value is None or value.ident is None or value.ident >= len(self.frame.info.parameters):
+            return frozenset()
+        parameter = self.frame.info.parameters[value.ident]
+        asked = isinstance(test, cst.Name) and parameter.name == identifier(test.value) and not parameter.star
+        return frozenset({(parameter.index, truth)}) if asked else frozenset()
 
     def gates_of_comparison(
         self, operator: str, left_node: cst.BaseExpression, left: Value, right: Value
@@ -143,7 +158,16 @@ class ConditionReader(AttributeReader):
             return Gate.DEBUG
         if last in ("first", "is_first", "first_step", "first_batch", "is_last", "last_step", "first_iter"):
             return Gate.RARE
-        return Gate.NONE
+        return Gate.DEBUG if self._is_switched_off(test, name) else Gate.NONE
+
+    def _is_switched_off(self, test: cst.BaseExpression, name: str) -> bool:
+        """Whether a test asks a switch of a class or the module that is off where it is declared."""
+        if isinstance(test, cst.Attribute):
+            owner = self.eval_quietly(test.value)
+            shared = owner.kind is Kind.CLASS and owner.ident is None
+        else:
+            shared = isinstance(test, cst.Name) and self._is_outer(name) and self.frame.info is not self.model.root
+        return shared and self.eval_quietly(test).const is False
 
     def _gate_of_cache(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
         """`if self.x is None: self.x = ...`, `if key not in cache: cache[key] = ...`: once, then kept."""
@@ -163,7 +187,9 @@ class ConditionReader(AttributeReader):
             isinstance(test, cst.Call) and isinstance(test.func, cst.Name) and test.func.value == "hasattr" and flipped
         ):
             kept = test
-        elif flipped and isinstance(test, cst.Attribute):
+        elif isinstance(test, cst.Attribute):
+            if not flipped:  # `if self.merged: self.unmerge()`
+                return Gate.RARE if any(self._empties(node.body, name) for name in self._held_in(test)) else Gate.NONE
             kept = test  # `if not self.ready: ...; self.ready = True`
         elif isinstance(test, cst.BooleanOperation):
             for part in (test.left, test.right):
@@ -174,7 +200,45 @@ class ConditionReader(AttributeReader):
         name = _attribute_asked(kept) or dotted(kept) if kept is not None else None
         if name is None or ("." not in name and not self._is_outer(name)):
             return Gate.NONE
-        return Gate.RARE if _assigns(node.body, name) else Gate.NONE
+        if _assigns(node.body, name) or any(_assigns(body, name) for body in self._run_in(node.body)):
+            return Gate.RARE
+        raised = kept is test and any(_sets(part, name, "True") for part in self.frame.info.body_nodes)
+        return Gate.RARE if raised else Gate.NONE
+
+    def _held_in(self, test: cst.Attribute) -> list[str]:
+        """The attributes that tell the truth of one: itself, or those that its property looks at."""
+        name = dotted(test)
+        owner = self.eval_quietly(test.value).cls if name is not None else None
+        method = owner.find_method(test.attr.value) if owner is not None else None
+        if name is None or method is None or method.method != "property":
+            return [name] if name is not None else []
+        own = method.parameters[0].name + "." if method.parameters else "."
+        asked = (dotted(part) for part in within(method.body_nodes) if isinstance(part, cst.Attribute))
+        prefix = name.rsplit(".", 1)[0]
+        return [f"{prefix}.{part[len(own) :]}" for part in asked if part is not None and part.startswith(own)]
+
+    def _run_in(self, body: cst.BaseSuite) -> list[cst.BaseSuite]:
+        """The bodies of the methods of the same object that the statements of a block call."""
+        cls = self.frame.info.cls
+        calls = [
+            small.value.func
+            for statement in body.body
+            for small in (statement.body if isinstance(statement, cst.SimpleStatementLine) else ())
+            if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call)
+        ]
+        methods = [
+            cls.find_method(call.attr.value)
+            for call in calls
+            if cls is not None and isinstance(call, cst.Attribute) and dotted(call.value) == "self"
+        ]
+        bodies = [method.node.body for method in methods if method is not None]
+        return [body for body in bodies if isinstance(body, cst.BaseSuite)]
+
+    def _empties(self, body: cst.BaseSuite, name: str) -> bool:
+        """Whether a block, or a method that it calls, makes an attribute false that was true."""
+        return any(
+            _sets(part, name, "False", "None") or _takes_from(part, name) for part in (body, *self._run_in(body))
+        )
 
     def _gate_of_kept(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
         """`if key in cache: return cache[key]`, `if kept is not None: return kept`: what follows runs once."""
@@ -374,6 +438,28 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
         elif isinstance(statement, (cst.If, cst.With, cst.For)) and _assigns(statement.body, name):
             return True
     return False
+
+
+def _sets(body: cst.CSTNode, name: str, *to: str) -> bool:
+    """Whether code gives a name one of these constants."""
+    return any(
+        isinstance(part, cst.Assign)
+        and isinstance(part.value, cst.Name)
+        and part.value.value in to
+        and any(dotted(target.target) == name for target in part.targets)
+        for part in within([body])
+    )
+
+
+def _takes_from(body: cst.CSTNode, name: str) -> bool:
+    """Whether code takes entries out of a container of that name."""
+    return any(
+        isinstance(part, cst.Call)
+        and isinstance(part.func, cst.Attribute)
+        and part.func.attr.value in ("pop", "popitem", "popleft", "clear")
+        and dotted(part.func.value) == name
+        for part in within([body])
+    )
 
 
 def _is_known_number(value: Value) -> bool:

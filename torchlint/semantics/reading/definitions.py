@@ -51,7 +51,7 @@ class DefinitionReader(BindingReader):
             self.model.functions[node] = info
             self.model.home[node] = self.model
             self.declare_parameters(info, node.params)
-            if cls is not None:
+            if cls is not None and not _is_setter(node):
                 cls.methods[name] = info
                 self.model.methods.setdefault(name, []).append(info)
                 info.is_abstract = _is_abstract(node.body)
@@ -64,7 +64,8 @@ class DefinitionReader(BindingReader):
         function = Value(Kind.FUNCTION, fn=info, qual=info.qualname)
         for expression, decorator in decorators:
             function = self.decorated(function, info, expression, decorator)
-        self.bind(name, function)
+        if cls is None or not _is_setter(node):
+            self.bind(name, function)
         self.pending.append((info, self.frame))
 
     def closure_frame(self) -> Frame:
@@ -255,6 +256,14 @@ class DefinitionReader(BindingReader):
         for value in parameter.passed.values():
             result = value if result is None else join(result, value)
         return result
+
+
+def _is_setter(node: cst.FunctionDef) -> bool:
+    """Whether it is what runs where a property is assigned or deleted: reading the property runs another function."""
+    return any(
+        isinstance(d.decorator, cst.Attribute) and d.decorator.attr.value in ("setter", "deleter")
+        for d in node.decorators
+    )
 
 
 def _is_abstract(body: cst.BaseSuite) -> bool:

@@ -250,13 +250,14 @@ class OperatorReader(ConditionReader):
         before = self.frame.env
         then_gate, else_gate = value.gates or (Gate.NONE, Gate.NONE)
         saved = self.context
+        then_asks, else_asks = self.asks_of(node.test, True), self.asks_of(node.test, False)
         self.frame.env = before.copy()
         self.narrow(node.test, True)
-        self.context = Context(Scope.BRANCH, node, saved, gate=then_gate, test=node.test)
+        self.context = Context(Scope.BRANCH, node, saved, gate=then_gate, test=node.test, asks=then_asks)
         then = self.eval(node.body)
         self.frame.env = before.copy()
         self.narrow(node.test, False)
-        self.context = Context(Scope.BRANCH, node, saved, gate=else_gate, test=node.test, negated=True)
+        self.context = Context(Scope.BRANCH, node, saved, gate=else_gate, test=node.test, negated=True, asks=else_asks)
         other = self.eval(node.orelse)
         self.frame.env = before
         self.context = saved

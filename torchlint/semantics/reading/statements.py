@@ -133,7 +133,8 @@ class StatementReader(DefinitionReader):
         return False
 
     def branch(self, node: cst.CSTNode, test: cst.BaseExpression, gate: Gate, negated: bool) -> Context:
-        return Context(Scope.BRANCH, node, self.context, gate=gate, test=test, negated=negated)
+        asks = self.asks_of(test, not negated)
+        return Context(Scope.BRANCH, node, self.context, gate=gate, test=test, negated=negated, asks=asks)
 
     def if_statement(self, node: cst.If) -> Context | None:
         """Walk an `if`; the context of what follows it, or None where nothing does."""
