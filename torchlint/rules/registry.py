@@ -34,7 +34,8 @@ class RuleFailure(Exception):
     """A rule raised: a fault of torchlint, not of the code it reads."""
 
     def __init__(self, rule: type[Rule], error: Exception) -> None:
-        super().__init__(f"{rule.code} ({rule.name}) failed: {type(error).__name__}: {error}")
+        said = str(error).partition("\n")[0]  # of a node that is missing, LibCST writes pages
+        super().__init__(f"{rule.code} ({rule.name}) failed: {type(error).__name__}: {said}")
         self.rule = rule
 
 

@@ -76,3 +76,22 @@ def go(net, feed, total):
 """,
         "TL512",
     )
+
+
+def test_the_body_of_a_class_in_a_function_is_done_with_the_function() -> None:
+    check(
+        """
+import torch
+
+def go(net, feed, total):
+    side = torch.cuda.Stream()
+    for x in feed:
+        y = net(x).softmax(-1)
+        side.wait_stream(torch.cuda.current_stream())
+        class Kept:
+            with torch.cuda.stream(side):
+                total.add_(y)  # TL512
+    return total
+""",
+        "TL512",
+    )

@@ -27,7 +27,7 @@ class Order:
             node, done = todo.pop()
             if done:
                 self._at[node] = len(self._at)
-            elif node is function.node or not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            elif node is function.node or not isinstance(node, cst.FunctionDef):  # a class's body is done at once
                 todo.append((node, True))
                 todo += [(child, False) for child in reversed(children(node))]
         self._waits = sorted(
