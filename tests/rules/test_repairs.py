@@ -350,6 +350,22 @@ scale=1.0)
             return checkpoint(block, (x + 1), use_reentrant=False)
         """,
     ),
+    "TL608 looks past comments for the parentheses of an argument": (
+        """
+        from torch.utils.checkpoint import checkpoint
+
+        def run(block, x):
+            return checkpoint(block, (  # the input
+                x, x))
+        """,
+        """
+        from torch.utils.checkpoint import checkpoint
+
+        def run(block, x):
+            return checkpoint(block, (  # the input
+                x, x), use_reentrant=False)
+        """,
+    ),
     "TL101 converts once where the sum is read more than once": (
         """
         import torch
