@@ -119,6 +119,9 @@ def test_a_large_group_is_divided_by_its_folders(tmp_path: Path, monkeypatch: py
     assert together(jobs) == {frozenset("abcd")}
     monkeypatch.setattr(linking, "_LARGEST", sum(len(job.path.read_bytes()) for job in jobs) - 1)
     assert together(jobs) == {frozenset("ab"), frozenset("cd")}
+    monkeypatch.chdir(tmp_path)
+    jobs[0] = Job(Path("one/a.py"), "one/a.py", jobs[0].settings)
+    assert together(jobs) == {frozenset("ab"), frozenset("cd")}
 
 
 def test_the_digest_follows_content_and_layout_and_not_where_the_project_lies(tmp_path: Path) -> None:

@@ -117,9 +117,9 @@ def _divided(
         return
     by_folder: dict[tuple[str, ...], list[int]] = {}
     for number in numbers:
-        folder = jobs[number].path.parent.parts[: depth + 1]
+        folder = jobs[number].path.absolute().parts[:-1][: depth + 1]
         by_folder.setdefault(folder, []).append(number)
-    if len(by_folder) == 1 and depth > max(len(jobs[number].path.parts) for number in numbers):
+    if len(by_folder) == 1 and depth > max(len(jobs[number].path.absolute().parts) for number in numbers):
         yield from ([number] for number in numbers)
         return
     for part in by_folder.values():
