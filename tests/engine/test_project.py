@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from torchlint.engine.run import check
+from torchlint.engine.job import Job
+from torchlint.engine.run import check, with_project
 from torchlint.engine.settings import Configuration
 from torchlint.fixes.run import fix
 
@@ -88,6 +89,26 @@ def test_standard_input_is_read_as_the_file_that_it_will_be() -> None:
     text = HELPERS.replace("def log", "\ndef log").encode()
     result = check([Path("-")], Configuration(), stdin=text, stdin_filename="helpers.py")
     assert [(finding.filename, finding.start.row) for finding in result.findings] == [("helpers.py", 6)]
+
+
+def test_a_document_is_told_what_its_project_tells_where_that_is_quick(project: Path) -> None:
+    path = project / "helpers.py"
+
+    def told(text: str, most: int) -> Found | None:
+        result = with_project(Job(path, str(path), Configuration().for_file(path), text.encode()), most)
+        return None if result is None else [(f.filename, f.start.row, f.code) for f in result.findings]
+
+    assert told(HELPERS, 9999) is None
+    assert found() == READ
+    moved = HELPERS.replace("def log", "\ndef log")
+    kept = len(list((project / ".cache").rglob("*")))
+    assert told(HELPERS, 0) == [(str(path), 5, "TL101")]  # what is saved is known
+    assert told(moved, 0) is None
+    assert told(moved, 9999) == [(str(path), 6, "TL101")]
+    assert len(list((project / ".cache").rglob("*"))) == kept
+    write(project, **{"train.py": GATED})
+    assert told(HELPERS, 0) is None
+    assert told(HELPERS, 9999) == []
 
 
 @pytest.mark.parametrize("whole", [False, True])

@@ -12,9 +12,10 @@ from pygls.workspace import Workspace
 
 from tests.lsp.conftest import LOOP, PATIENCE
 from torchlint.engine.job import Job
+from torchlint.engine.run import check
 from torchlint.engine.settings import Settings
 from torchlint.findings import Confidence, Finding, Impact, Position
-from torchlint.lsp import language_server
+from torchlint.lsp import language_server, tasks
 from torchlint.lsp.documents import Unit, followed
 from torchlint.lsp.language_server import Server
 from torchlint.lsp.worker import Linted, Worker
@@ -134,3 +135,19 @@ def finding(row: int) -> Finding:
 def test_findings_follow_their_rows(after: str, expected: list[int]) -> None:
     moved = followed([finding(row) for row in (1, 2, 3, 4)], "abcd", after)
     assert [one.start.row for one in moved] == expected
+
+
+def test_a_document_is_linted_with_its_project_once_that_was_linted_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "helpers.py").write_text("import torch\n\n\ndef log(loss):\n    print(loss.item())\n")
+    (tmp_path / "train.py").write_text(
+        "import torch\nfrom helpers import log\n\n\ndef train(net, loader):\n    for batch in loader:\n"
+        "        loss = net(batch.cuda()).mean()\n        loss.backward()\n        log(loss)\n"
+    )
+    settings = Settings(root=tmp_path, rules=frozenset({"TL101"}), cache_dir=tmp_path / ".cache")
+    job = Job(tmp_path / "helpers.py", "helpers.py", settings, (tmp_path / "helpers.py").read_bytes())
+    assert tasks.lint(job).findings == ()
+    check([tmp_path], settings)
+    assert [finding.start.row for finding in tasks.lint(job).findings] == [5]

@@ -85,6 +85,7 @@ class Linter:
             source = self._read(job, SourceFile.from_bytes)
             if isinstance(source, FileResult):
                 results[number] = source
+                self._caches_of(job).put(self._key(job, group), source)
             else:
                 sources[number] = source
         with self._undisturbed(sum(len(source.text) for source in sources.values())):

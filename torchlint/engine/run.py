@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -23,7 +23,7 @@ from torchlint.source.discovery import Found, discover, is_excluded
 from torchlint.source.notebook import Notebook
 from torchlint.source.text import UnreadableError
 
-__all__ = ["Progress", "RunResult", "SettingsFor", "check", "files", "jobs_below", "recheck"]
+__all__ = ["Progress", "RunResult", "SettingsFor", "check", "files", "jobs_below", "recheck", "with_project"]
 
 # The work, in bytes to parse, from which workers repay their start, and the files to look at.
 _WORTH_WORKERS = 150_000
@@ -131,6 +131,42 @@ def check(
         if (outcome := done.get(index)) is not None:
             result.add(job, outcome)
     return result
+
+
+def with_project(job: Job, most: int) -> FileResult | None:
+    """What is found in a file that is read with the project around it, as `check` would say.
+
+    None where that was never linted as a whole, or where more than `most` bytes would have to be read anew.
+    """
+    beside = _others([job], project.folders_beside([job], ()), job.settings)
+    saved = _is_saved(job)
+    if not beside or (_size(beside) > most and not saved):
+        return None
+    jobs = [replace(job, name=_name(job.path, os.getcwd())), *beside]
+    group = next(group for group in groups(jobs) if 0 in group.numbers)
+    own = [jobs[number] for number in group.numbers]
+    linter = Linter()
+    results = linter.look_together(own, group)
+    if isinstance(results, int):
+        if results > most:
+            return None
+        if not saved:  # what is being typed is not asked for again
+            own = [replace(one, settings=replace(one.settings, cache_dir=None)) for one in own]
+        results = linter.lint_together(own, group)
+    result = results[group.numbers.index(0)]
+    return replace(result, findings=tuple(replace(finding, filename=job.name) for finding in result.findings))
+
+
+def _size(jobs: Iterable[Job]) -> int:
+    return sum(job.path.stat().st_size for job in jobs if job.path.exists())
+
+
+def _is_saved(job: Job) -> bool:
+    """Whether a job's content is that of its file."""
+    try:
+        return job.data is None or job.path.read_bytes() == job.data
+    except OSError:
+        return False
 
 
 def _others(jobs: Sequence[Job], folders: Sequence[Path], settings: SettingsFor) -> list[Job]:

@@ -17,6 +17,7 @@ from torchlint.engine.job import Job
 from torchlint.engine.lint import unreadable
 from torchlint.engine.notebooks import Document, lint_document
 from torchlint.engine.project import alone
+from torchlint.engine.run import with_project
 from torchlint.findings import Edit, Finding
 from torchlint.fixes import fix_source
 from torchlint.fixes.suppress import edits_that_silence
@@ -25,6 +26,10 @@ from torchlint.source.notebook import Notebook, is_notebook
 from torchlint.source.text import SourceFile, UnreadableError
 
 __all__ = ["fix", "lint", "prepare", "silence"]
+
+
+# Bytes of other files that are read anew for one document, while somebody types: a good half of a second.
+_MOST_READ = 100_000
 
 
 def prepare() -> None:
@@ -40,7 +45,9 @@ def lint(job: Job) -> Linted:
         document = _opened(job)
     except UnreadableError as error:
         return Linted(unreadable(job.name, error, job.settings, job.path).findings)
-    result = lint_document(document, alone(job.settings), job.path)
+    result = None if isinstance(document, Notebook) else with_project(job, _MOST_READ)
+    if result is None:
+        result = lint_document(document, alone(job.settings), job.path)
     findings: Sequence[Finding] = result.findings
     errors = list(result.errors)
     source = functools.partial(_lines, document)
