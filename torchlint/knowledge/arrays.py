@@ -63,3 +63,9 @@ COMBINE: Final = frozenset(
 )
 INTEGERS: Final = frozenset("bool int8 int16 int32 int64 uint8".split())
 WIDE: Final = frozenset("int32 int64".split())
+# Functions, and methods of the same names, that give one number unless they are told an axis.
+TO_A_NUMBER: Final = frozenset(
+    f"numpy.{name}"
+    for name in """all any amax amin argmax argmin average count_nonzero max mean median min nanmax nanmean nanmin
+    nansum prod ptp std sum trace var""".split()
+)

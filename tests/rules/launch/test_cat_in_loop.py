@@ -151,6 +151,9 @@ def test_a_dense_block_is_only_possible() -> None:
             def forward(self, x):
                 for layer in self.layers:
                     x = torch.cat([x, layer(x)], dim=1)  # TL203
+                for i in range(len(self.layers)):
+                    y = self.layers[i](x)
+                    x = torch.cat((x, y), 1)  # TL203
                 return x
         """,
         "TL203",

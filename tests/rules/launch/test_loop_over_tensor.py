@@ -109,6 +109,13 @@ SILENT = {
                 out[:, t] = last
             return out.sum()
         """,
+    "Horner's scheme": """
+        def work(a, b):
+            value = a[0]
+            for c in a[1:]:
+                value = value * b + c
+            return value
+        """,
     "an entry needs its neighbour": """
         def work(a, b):
             for t in range(1, a.size(1)):

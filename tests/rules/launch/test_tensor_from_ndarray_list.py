@@ -38,6 +38,7 @@ def test_silent() -> None:
             rows = [np.asarray(x) for x in frames]
             torch.tensor([1.0, float(np.mean(a))])
             torch.tensor([a, np.zeros(3)])
+            torch.tensor([2 * row.sum() for row in rows]), torch.tensor([np.any(row) for row in rows])
             torch.tensor(np.stack(rows))
             return torch.stack([torch.from_numpy(r) for r in rows]), torch.tensor([r.shape for r in rows])
         """,

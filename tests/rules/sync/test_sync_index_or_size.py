@@ -10,8 +10,13 @@ FORWARD = """
 import torch
 from torch import nn
 
+def as_tensor(data, device=None):
+    if isinstance(data, torch.Tensor):
+        return data.to(device)
+    return torch.as_tensor(data, device=device)
+
 def longest(v):
-    return v.sum(-1).max()
+    return as_tensor(v).sum(-1).max()
 
 class Layer(nn.Module):
     def __init__(self):
@@ -39,6 +44,8 @@ class Layer(nn.Module):
         "z = torch.arange(t)",
         "z = torch.zeros(t, 4, device=y.device)",
         "z = torch.zeros((b, t))",
+        "z = y[: as_tensor(y).max()]",
+        "z = torch.zeros(as_tensor(y.shape, y.device).prod())",
         "z = y.new_zeros(t, 4)",
         "z = y.view(t, -1)",
         "z = y.expand(t, -1, -1)",
@@ -62,6 +69,7 @@ def test_numbers_of_the_device(line: str) -> None:
         "z = {0: 1}.get(t)",
         "z = torch.zeros(int(torch.tensor([1, 2]).max()))",
         "z = y[: torch.tensor([1, 2]).max()]",
+        "z = torch.zeros(as_tensor(y.shape).prod())",
         "assert y.shape == (b, w)",
         "z = y.index_select(0, y.argmax().reshape(1))",
         "z = torch.full((b,), 1.0)",

@@ -155,6 +155,13 @@ SILENT = {
         def f(a, b, c):
             return torch.softmax(torch.relu(a @ b.mT), -1) @ c, torch.softmax(50 * torch.tanh(a @ b.mT / 50), -1) @ c
         """,
+    "one softmax over all pairs": """
+        import torch
+
+        def f(a, b, c):
+            pairs = torch.softmax((a @ b.mT).view(a.shape[0], -1), dim=1)
+            return pairs.view(a.shape[0], a.shape[1], -1) @ c
+        """,
     "a product with a mask afterwards": """
         import torch
 

@@ -22,7 +22,7 @@ _LEAVES = (
     cst.ClassDef,
 )
 # Sums and products over the rounds do not depend on their order.
-_REDUCES = (cst.Add, cst.Subtract, cst.Multiply, cst.BitAnd, cst.BitOr)
+_REDUCES = ((cst.Add, cst.Subtract), (cst.Multiply,), (cst.BitAnd,), (cst.BitOr,))  # those in one tuple mix freely
 _REDUCES_IN_PLACE = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.BitAndAssign, cst.BitOrAssign)
 _EXTREMES = frozenset("max min maximum minimum logaddexp logical_or logical_and".split())
 
@@ -153,8 +153,11 @@ class Rounds:
         return counted == mentions
 
     def _adds_to(self, value: cst.BaseExpression, name: str) -> bool:
-        if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, _REDUCES):
-            return any(dotted(side) == name or self._adds_to(side, name) for side in (value.left, value.right))
+        kinds = [
+            kind for kind in _REDUCES if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, kind)
+        ]
+        if kinds:
+            return name in _operands(value, kinds[0])
         if isinstance(value, cst.Call):
             site = self._model.call(value)
             operands = [argument.value for argument in value.args]
@@ -221,6 +224,14 @@ class Rounds:
             if any(names_in(value) & self._targets for name in names for value in self._defined.get(name, ())):
                 return True
         return False
+
+
+def _operands(value: cst.BaseExpression, kind: tuple[type[cst.BaseBinaryOp], ...]) -> set[str]:
+    """The names that an expression is a sum of, or a product: in `last * x + c` not `last`, which is but a factor."""
+    if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, kind):
+        return _operands(value.left, kind) | _operands(value.right, kind)
+    name = dotted(value)
+    return {name} if name is not None else set()
 
 
 def _stored_names(target: cst.BaseExpression) -> set[str]:

@@ -46,7 +46,11 @@ class NaiveAttention(Rule):
         if softmax is None or softmax.name != "softmax" or not softmax.operands or hotness.in_test(site.context):
             return
         scores = reach(model, softmax.operands[0], _is_product, _before)
-        if scores is None or not feeds_only(model, site.node, _is_product, _AFTER):
+        if (
+            scores is None
+            or _merges(model, softmax.operands[0])
+            or not feeds_only(model, site.node, _is_product, _AFTER)
+        ):
             return
         if has_fused_branch(model, site.context, _FUSED):
             return
@@ -68,6 +72,19 @@ class NaiveAttention(Rule):
 
 def _is_product(step: Operation) -> bool:
     return step.name in ("matmul", "baddbmm", "einsum") and len(step.operands) == 2
+
+
+def _merges(model: Model, scores: cst.BaseExpression) -> bool:
+    """Whether queries and keys are laid out as one axis, as `view(b, -1)` does: the softmax runs over all pairs."""
+    made = operation(model, scores)
+    if made is None or not made.operands:
+        return False
+    if made.name in CASTS:
+        return _merges(model, made.operands[0])
+    sizes = made.operands[1:]
+    if made.name == "flatten":
+        return len(sizes) == 1
+    return made.name in ("view", "reshape") and len(sizes) == 2 and model.value(sizes[1]).const == -1
 
 
 def _before(step: Operation) -> tuple[cst.BaseExpression, ...]:

@@ -9,9 +9,12 @@ from torchlint.semantics import sites
 from torchlint.semantics.values import HOST, Kind, Value
 
 
-def array(site: sites.Call, dtype: str | None) -> Value:
-    """An array that a call makes."""
-    return Value(Kind.NDARRAY, device=HOST, dtype=dtype, origins=(site.node,))
+def array(site: sites.Call, dtype: str | None, name: str) -> Value:
+    """An array that a call of the function, or of the method of that name, makes: a single number is one of rank 0."""
+    asked = {argument.name for argument in site.arguments} & {"axis", "keepdims", "out"}
+    given = len(site.arguments) - (site.receiver is None or site.receiver.kind is not Kind.NDARRAY)
+    whole = name in known.TO_A_NUMBER and not asked and given <= 0 and not site.opaque_arguments
+    return Value(Kind.NDARRAY, device=HOST, dtype=dtype, rank=0 if whole else None, origins=(site.node,))
 
 
 def function_dtype(qual: str, site: sites.Call) -> str | None:

@@ -56,7 +56,9 @@ class ExternalReader(MethodReader):
             self.effect(EffectKind.CLOCK, site.node)
             return Value(Kind.CLOCK, origins=(site.node,), qual=qual)
         if top == "numpy":
-            return arrays.array(site, arrays.function_dtype(qual, site))
+            if qual == "numpy.ndindex":
+                return Value(Kind.CONTAINER, qual="iterator", elem=Value(Kind.CONTAINER, qual="tuple", elem=NUMBER))
+            return arrays.array(site, arrays.function_dtype(qual, site), qual)
         if qual in known.LOADER_WRAPPERS:
             return self.wrapped_iterable(site)
         if top == "math":

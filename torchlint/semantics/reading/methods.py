@@ -62,7 +62,7 @@ class MethodReader(ModuleReader):
                 return NUMBER
             if method == "tolist":
                 return Value(Kind.CONTAINER, qual="list", elem=NUMBER)
-            return arrays.array(site, arrays.method_dtype(method, receiver, site))
+            return arrays.array(site, arrays.method_dtype(method, receiver, site), f"numpy.{method}")
         if kind is Kind.SHAPE:
             return (
                 NUMBER.but(qual="tensor size")
@@ -290,7 +290,9 @@ class MethodReader(ModuleReader):
         if method == "numpy":
             return Value(Kind.NDARRAY, Confidence.LIKELY, device=HOST, origins=(node,))
         if method == "astype" and self.model.uses_numpy:
-            return arrays.array(site, arrays.method_dtype(method, receiver, site)).but(conf=Confidence.LIKELY)
+            return arrays.array(site, arrays.method_dtype(method, receiver, site), f"numpy.{method}").but(
+                conf=Confidence.LIKELY
+            )
         if method == "numel":
             return NUMBER
         if method == "size":

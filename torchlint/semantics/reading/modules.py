@@ -117,7 +117,10 @@ class ModuleReader(TensorReader):
         """A loop that calls the very modules it iterates is a loop over layers."""
         if not self.recording:
             return
-        name = dotted(site.node.func)
+        function = site.node.func
+        if isinstance(function, cst.Subscript) and isinstance(function.slice[0].slice, cst.Index):
+            function = function.slice[0].slice.value  # `self.blocks[i](x)`
+        name = dotted(function)
         if name is None:
             return
         for context in self.context.enclosing_loops():

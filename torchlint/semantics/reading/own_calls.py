@@ -160,6 +160,8 @@ class OwnCallReader(ExpressionReader):
                     told_device |= value.device
                     told_graph |= value.graph
                     deps |= value.deps
+            if not told_device and device == ANYWHERE and self._given_on_host(info, returns.deps, values):
+                told_device = HOST
             # What the summary says beyond what it took from those parameters is its own; the rest is this call's.
             if told_device:
                 device = DEVICE if told_device == DEVICE else (device & ~own_device & ~ANYWHERE) | told_device
@@ -168,6 +170,11 @@ class OwnCallReader(ExpressionReader):
         if graph & (MAYBE | ATTACHED) and self.grad_is_off():
             graph = DETACHED
         return returns.but(device=device, graph=graph, deps=deps, ident=None)
+
+    def _given_on_host(self, info: FunctionInfo, deps: int, values: dict[int, Value]) -> bool:
+        """Whether all that a result comes from is Python data here, and no device is asked for."""
+        left = [p for p in info.parameters if p.index < 60 and deps & (1 << p.index) and p.index not in values]
+        return bool(values) and all(map(_is_plain, values.values())) and all(_is_none(p.default) for p in left)
 
     def call_property(self, method: FunctionInfo, owner: Value, node: cst.CSTNode) -> Value:
         self.called(method, node)
@@ -201,3 +208,15 @@ class OwnCallReader(ExpressionReader):
                     if part is not None and part.cls is not None and cls.find_attribute("*members") is None:
                         cls.store("*members", site.node, part)
         return instance.but(origins=(site.node,))
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether it is a size, a number, text, a type, or a sequence of such."""
+    if value.kind is Kind.CONTAINER:
+        held = [*(value.items or {}).values(), *((value.elem,) if value.elem is not None else ())]
+        return bool(held) and all(_is_plain(item) for item in held)
+    return value.kind in (Kind.NUMBER, Kind.SHAPE, Kind.STRING, Kind.DTYPE, Kind.CLASS, Kind.NONE)
+
+
+def _is_none(default: cst.BaseExpression | None) -> bool:
+    return isinstance(default, cst.Name) and default.value == "None"

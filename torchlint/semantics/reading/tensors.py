@@ -40,6 +40,7 @@ def _is_of_arrays(method: str) -> bool:
     return method in known.TENSOR_ONLY_METHODS or method in known.REDUCTIONS or method in _ARRAY_METHODS
 
 
+_TABLE_METHODS = frozenset("get_loc get_indexer get_level_values droplevel".split())  # of a table's index
 _MAPPING_METHODS = frozenset("items values keys get pop update setdefault".split())
 
 
@@ -53,6 +54,8 @@ class TensorReader(ContainerReader):
         if receiver.kind is Kind.BATCH and method in _MAPPING_METHODS:
             mapping = Value(Kind.CONTAINER, qual="dict", elem=receiver.but(ident=None), items=receiver.items)
             return self.container_method(mapping, method, site) or UNKNOWN
+        if receiver.kind is Kind.BATCH and method in _TABLE_METHODS:
+            return NUMBER if method == "get_loc" else UNKNOWN
         if what == "number":
             if method == "item":
                 self.host_read(receiver, node)
