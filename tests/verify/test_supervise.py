@@ -31,6 +31,27 @@ def flagged(x):
     x.add_(1)
     return x.sum() * CALLS[0] + torch.rand(())
 """
+SWITCHES = """
+import torch
+
+
+def flagged(x):
+    seen = torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = not seen
+    return seen
+"""
+READS = """
+def flagged(x):
+    total = 0.0
+    for _ in range(3):
+        total += x.sum().item()
+        x = x + 1
+    return total
+"""
+OPEN = [
+    {"name": "x", "kind": "tensor", "dtype": "open", "rank": None},
+    {"name": "log", "kind": "inert", "of": "logging"},
+]
 REACHES_OUT = """
 import os
 
@@ -48,6 +69,9 @@ def answers() -> dict[str, Any]:
     others = [
         experiment(FORGER, id="forger"),
         experiment(STATEFUL, id="stateful"),
+        experiment(SWITCHES, id="switches"),
+        experiment(READS, READS.replace("x.sum().item()", "torchlint_replayed(lambda: x.sum().item())"), id="replays"),
+        experiment("def flagged(x, log):\n    return log.info(x)\n", id="open", arguments=OPEN, attributes=["info"]),
         experiment("import os\n\n\ndef flagged(x):\n    return x\n", id="refused"),
         experiment(REACHES_OUT.format(action='os.system("true")'), id="runs a command", allow=["os"]),
         experiment(REACHES_OUT.format(action='os.open("/etc/hostname", os.O_RDONLY)'), id="reads a file", allow=["os"]),
@@ -83,6 +107,18 @@ def test_printing_a_result_forges_none(answers: dict[str, Any]) -> None:
 def test_every_call_starts_from_the_same_state(answers: dict[str, Any]) -> None:
     """The function counts its calls, changes its argument and draws random numbers; its two runs agree all the same."""
     assert answers["stateful"]["equal"] is True
+
+
+def test_no_variant_inherits_what_the_other_switched(answers: dict[str, Any]) -> None:
+    assert answers["switches"]["equal"] is True
+
+
+def test_values_that_are_replayed_are_those_that_would_be_read(answers: dict[str, Any]) -> None:
+    assert answers["replays"]["equal"] is True
+
+
+def test_what_the_plan_leaves_open_is_found_and_shown(answers: dict[str, Any]) -> None:
+    assert answers["open"]["inputs"][0]["shown"].startswith("float32[")
 
 
 def test_the_worker_checks_the_policy_itself(answers: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ __all__ = [
 VERSION = 1
 VERDICTS = ("confirmed", "no measurable cost", "undecided", "repair is slower", "results differ", "not run")
 BOUNDS = (0.97, 1.03)  # a ratio within them is no measurable cost
+RUNGS = ("in place", "extracted", "template")  # the most faithful first
 GROWTH = 256  # bytes per step that count as growth: half of what the CUDA allocator's smallest block holds
 LESS_MEMORY = 0.97  # peak after over peak before, at most
 MEMORY_BYTES = 1 << 20  # and by at least so much
@@ -240,9 +241,16 @@ def join(answers: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str
                 results[identity] = result
         experiments.update((experiment["id"], experiment) for experiment in answer["plan"]["experiments"])
         for finding in answer["plan"]["findings"]:
-            findings[finding["filename"], finding["fingerprint"]] = finding
+            key = finding["filename"], finding["fingerprint"]
+            findings[key] = _together(findings[key], finding, experiments) if key in findings else finding
     plan = {**first["plan"], "experiments": list(experiments.values()), "findings": list(findings.values())}
     return {"version": VERSION, "environment": dict(first["environment"]), "plan": plan, "results": results}
+
+
+def _together(one: Mapping[str, Any], other: Mapping[str, Any], experiments: Mapping[str, Any]) -> dict[str, Any]:
+    """A finding of two plans: the later, with the experiments of both, the higher rungs first."""
+    ladder = dict.fromkeys([*other["ladder"], *one["ladder"]])
+    return {**other, "ladder": sorted(ladder, key=lambda identity: RUNGS.index(experiments[identity]["rung"]))}
 
 
 def load(path: Path, *keys: str) -> dict[str, Any]:

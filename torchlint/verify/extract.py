@@ -100,6 +100,11 @@ def _called(entry: tuple[str, ...], path: tuple[str, ...]) -> str:
     return what if entry == path or not path else f"{what}, around {'.'.join(path)}"
 
 
+# Methods that optimizers, modules, tensors and containers have as well.
+_COMMON = frozenset(
+    "step zero_grad train eval to cuda cpu forward backward update append items keys values get pop size dim view "
+    "reset state_dict load_state_dict parameters modules log detach mean sum item copy clone".split()
+)
 MAX_ENTRIES = 4  # functions that are tried as the place to measure
 _LIVING = "forward __call__ training_step step update fit train run".split()  # what an object is made for, in order
 _SPECIAL = ("__init__", "__enter__", "__exit__", "__call__", "forward", "__iter__", "__getitem__", "__post_init__")
@@ -243,7 +248,7 @@ def _whole(text: str, tree: ast.Module, path: tuple[str, ...], rows: Iterable[in
         raise Uncut("the function is not in the repaired file")
     function = found or _INHERITED
     flagged = [n for n in tree.body if _is_setting(n) and any(_first(n) <= row <= _end(n) for row in rows)]
-    kept, free = _needs(tree, [owner or function, *flagged, *_annotated(tree, [function, *_constructors(owner)])])
+    kept, free = _needs(tree, [owner or function, *flagged, *_passed(tree, [function, *_constructors(owner)])])
     unused = _unused(kept, path)
     source = _blanked(text, kept, unused)
     parsed = ast.parse(source)
@@ -255,9 +260,25 @@ def _constructors(owner: ast.ClassDef | None) -> list[ast.FunctionDef]:
     return [c for c in owner.body if isinstance(c, ast.FunctionDef) and c.name == "__init__"] if owner else []
 
 
-def _annotated(tree: ast.Module, functions: Iterable[ast.FunctionDef]) -> list[ast.stmt]:
-    """The classes of the module that parameters are annotated with: objects of them are what is passed."""
-    names = {
+def _passed(tree: ast.Module, functions: Sequence[ast.FunctionDef]) -> list[ast.stmt]:
+    """The classes of the module whose objects may be passed.
+
+    Parameters are annotated with them, or a method is called that they alone define.
+    """
+    owners: dict[str, list[str]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            for child in node.body:
+                if isinstance(child, ast.FunctionDef) and child.name not in _COMMON:
+                    owners.setdefault(child.name, []).append(node.name)
+    called = {
+        below.func.attr
+        for function in functions
+        for below in ast.walk(function)
+        if isinstance(below, ast.Call) and isinstance(below.func, ast.Attribute)
+    }
+    names = {classes[0] for method, classes in owners.items() if len(classes) == 1 and method in called}
+    names |= {
         name
         for function in functions
         for argument in (*function.args.args, *function.args.kwonlyargs)

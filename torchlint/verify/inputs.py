@@ -20,12 +20,12 @@ from torchlint.verify.extract import Unit
 
 __all__ = ["HintError", "Needs", "hints", "needs", "sizes"]
 
-# What the symbols of shapes stand for: batch, time, width, heads, channels, side of an image; steps of a loop.
+# What the symbols of shapes stand for: batch, time, width, heads, channels, side of an image; steps of a loop; samples.
 _SIZES: Mapping[str, Mapping[str, int]] = {
-    "large": {"B": 256, "T": 2048, "D": 1024, "H": 16, "C": 3, "S": 224, "steps": 50},
-    "medium": {"B": 64, "T": 512, "D": 512, "H": 8, "C": 3, "S": 64, "steps": 30},
-    "modest": {"B": 16, "T": 64, "D": 128, "H": 4, "C": 3, "S": 32, "steps": 10},
-    "small": {"B": 4, "T": 8, "D": 16, "H": 2, "C": 3, "S": 8, "steps": 4},
+    "large": {"B": 256, "T": 2048, "D": 1024, "H": 16, "C": 3, "S": 224, "steps": 50, "N": 2048},
+    "medium": {"B": 64, "T": 512, "D": 512, "H": 8, "C": 3, "S": 64, "steps": 30, "N": 512},
+    "modest": {"B": 16, "T": 64, "D": 128, "H": 4, "C": 3, "S": 32, "steps": 10, "N": 128},
+    "small": {"B": 4, "T": 6, "D": 16, "H": 2, "C": 3, "S": 12, "steps": 5, "N": 20},  # none equals another
 }
 CLASSES, VOCABULARY = 10, 1000
 _DTYPES = {
@@ -75,7 +75,8 @@ _VALUES = {  # what a number of that name is
     r"num_classes|n_classes|classes|out_features": CLASSES,
     r"vocab.*|num_embeddings|n_vocab": VOCABULARY,
     r"batch_size|batch|b": "B",
-    r"budget|window|n_micro|samples": "steps",
+    r"budget|window|n_micro": "steps",
+    r"(n_|num_)?(samples|examples|items|points)": "N",
     r"seed": 0,
     r"ceiling|clip|max_norm": 1.0,
     r"max_len.*|seq_len.*|t|length|max_seq.*|block_size|context.*": "T",
@@ -380,7 +381,7 @@ class _Body(ast.NodeVisitor):
             called = self.names.get(node.func.id)
             if called is None:
                 self.mark(node.func.id, arguments)
-                if node.func.id in ("iter", "list", "tuple", "reversed") and arguments:
+                if node.func.id in ("iter", "list", "tuple", "reversed", "tqdm", "track") and arguments:
                     return arguments[0]
                 if node.func.id == "next" and arguments and arguments[0] is not None:
                     arguments[0].marks.add("iterated")
@@ -794,6 +795,14 @@ class _Describe:
         finally:
             self.making.pop()
 
+    def class_of(self, use: _Use) -> str | None:
+        """The one class of the file that has the methods which are called, if there is one."""
+        called = {name for name, below in use.attributes.items() if "called" in below.marks} - _TENSORS - _PASS
+        fitting = [
+            name for name, owner in self.walk.classes.items() if called and called <= set(self.walk.methods(owner))
+        ]
+        return fitting[0] if len(fitting) == 1 and fitting[0] not in self.making else None
+
     # -- from the uses
 
     def thing(self, name: str, use: _Use) -> dict[str, Any]:
@@ -844,6 +853,8 @@ class _Describe:
                 "kind": "tuple",
                 "items": [self.thing(f"{name}{i}", use.items.get(i, _Use(name))) for i in range(max(use.items) + 1)],
             }
+        if (of := self.class_of(use)) is not None:
+            return {**self.object_of(of, use), "origin": f"made of class {of}, which has its methods"}
         foreign = {attribute for attribute in read - _TENSORS - _PASS if not attribute.endswith("_")}
         if foreign and not read & {"shape", "backward", "item", "view", "reshape"}:
             return self.object(name, use)

@@ -23,6 +23,7 @@ WIDTH = 720.0  # of a picture
 LANES = {"host": "Host", "wait": "Waiting", "device": "Device", "copy": "Copies"}
 LANE_HEIGHT = 16.0
 CURVE_HEIGHT = 110.0
+NEAR = 0.7  # gap between blocks of a lane, below which they are drawn as one
 SIDES = ("before", "after")
 
 
@@ -215,17 +216,17 @@ def _timelines(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
     pictures = []
     for side in SIDES:
         lanes = [lane for lane in LANES if any(span[0] == lane for span in spans[side])]
-        blocks = []
-        for lane, name, start, length in spans[side]:
-            blocks.append(
-                {
-                    "lane": lane,
-                    "x": round(left + start * scale, 2),
-                    "y": lanes.index(lane) * (LANE_HEIGHT + 4),
-                    "width": round(max(0.4, length * scale), 2),
-                    "title": f"{name}, {duration(length)}",
-                }
-            )
+        blocks: list[dict[str, Any]] = []
+        for lane, name, start, length in sorted(spans[side], key=lambda span: (lanes.index(span[0]), span[2])):
+            x, width = round(left + start * scale, 2), round(max(0.4, length * scale), 2)
+            last = blocks[-1] if blocks and blocks[-1]["lane"] == lane else None
+            if last is not None and x - (last["x"] + last["width"]) < NEAR:  # nobody could tell them apart
+                last["width"] = round(max(last["width"], x + width - last["x"]), 2)
+                last["title"] = last["title"].removesuffix(" …") + " …"
+                continue
+            title = f"{name}, {duration(length)}"
+            y = lanes.index(lane) * (LANE_HEIGHT + 4)
+            blocks.append({"lane": lane, "x": x, "y": y, "width": width, "title": title})
         pictures.append(
             {
                 "side": side,

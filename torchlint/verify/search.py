@@ -8,14 +8,17 @@ later: this travels with the worker.
 
 from __future__ import annotations
 
-import random
+import heapq
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 __all__ = ["Outcome", "search"]
 
 SWEPT = ("*pattern", "*labels", "*width")  # choices that all arguments share, tried in combination first
+MAX_ENDED = 60  # trials after one that ran through without reaching the flagged line
 MAX_STEMS = 12  # kinds of input that one stand-in may meet
 
 
@@ -28,65 +31,73 @@ class Outcome:
         reached: how many lines of the code were run.
         named: what stands in the line that raised, to try those choices first.
         asked: the choices that were met, with what they are between.
+        ended: whether the code ran to its end, though not to where it should.
     """
 
     error: BaseException | None
     reached: int = 0
     named: frozenset[str] = frozenset()
     asked: dict[str, list[Any]] = field(default_factory=dict)
+    ended: bool = False
+
+    @property
+    def signature(self) -> tuple[int, str]:
+        """What tells failures apart: how far it came, and what was said, numbers aside."""
+        return self.reached, re.sub(r"\d+", "#", f"{type(self.error).__name__} {self.error}"[:200])
 
 
 def search(
-    attempt: Callable[[dict[str, Any]], Outcome], start: dict[str, Any], time_left: Callable[[], bool]
+    attempt: Callable[[dict[str, Any]], Outcome], start: dict[str, Any], going: Callable[[], bool]
 ) -> tuple[dict[str, Any], Outcome]:
     """A trial that `attempt` accepts, else the one that came furthest, and its outcome.
+
+    The shared choices are tried in combination, then one choice after the other is changed, in the trial that came
+    furthest first. A trial that comes no further but fails otherwise is kept as well: of two things that one line
+    needs, one may be right in it.
 
     Args:
         attempt: runs the code with a trial.
         start: values that every trial has.
-        time_left: whether to go on.
+        going: whether there is time to go on.
     """
-    best = dict(start)
-    outcome = attempt(best)
-    if outcome.error is None:
-        return best, outcome
-    for candidate in _combined(outcome.asked, best):
-        if not time_left():
-            return best, outcome
-        result = attempt(candidate)
-        if result.error is None:
-            return candidate, result
-        if result.reached > outcome.reached:
-            best, outcome = candidate, result
-    while time_left():
-        step = _climb(attempt, best, outcome, time_left)
-        if step is None:
+    order = count()
+    open_: list[tuple[int, int, dict[str, Any], Outcome]] = []
+    known: set[tuple[int, str]] = set()
+    ended = 0
+
+    def tried(trial: dict[str, Any]) -> Outcome:
+        nonlocal ended
+        outcome = attempt(trial)
+        ended += outcome.ended
+        if outcome.error is not None and outcome.signature not in known:
+            known.add(outcome.signature)
+            heapq.heappush(open_, (-outcome.reached, next(order), trial, outcome))
+        return outcome
+
+    first = tried(dict(start))
+    if first.error is None:
+        return dict(start), first
+    for candidate in _combined(first.asked, start):
+        if not going() or ended >= MAX_ENDED:
             break
-        best, outcome = step
+        outcome = tried(candidate)
         if outcome.error is None:
-            return best, outcome
-    draw = random.Random(0)
-    first = outcome
-    while time_left():
-        candidate = dict(best)
-        keys = _ordered(first)
-        if not keys:
-            break
-        near = keys[: max(4, len(keys) // 2)]
-        for key in draw.sample(near, min(len(near), draw.randint(2, 4))):
-            candidate[key] = draw.choice(first.asked[key])
-        result = attempt(candidate)
-        if result.error is None:
-            return candidate, result
-        if result.reached > outcome.reached:
-            best, outcome = candidate, result
-            step = _climb(attempt, best, outcome, time_left)
-            if step is not None:
-                best, outcome = step
-                if outcome.error is None:
-                    return best, outcome
-            first = outcome
-    return best, outcome
+            return candidate, outcome
+    best = open_[0]
+    while open_ and going() and ended < MAX_ENDED:
+        at = heapq.heappop(open_)
+        best = min(best, at, key=lambda one: one[:2])
+        for candidate in _changed(at[2], at[3]):
+            if not going() or ended >= MAX_ENDED:
+                break
+            outcome = tried(candidate)
+            if outcome.error is None:
+                return candidate, outcome
+            if outcome.reached > at[3].reached:
+                heapq.heappush(open_, at)  # its other changes later, should this one lead nowhere
+                break
+    best = min([best, *open_], key=lambda one: one[:2])
+    return best[2], best[3]
 
 
 def _combined(asked: dict[str, list[Any]], base: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -98,24 +109,9 @@ def _combined(asked: dict[str, list[Any]], base: dict[str, Any]) -> Iterator[dic
     yield from trials[1:]
 
 
-def _ordered(outcome: Outcome) -> list[str]:
-    """The choices to change, those of what stands in the failing line first."""
+def _changed(base: dict[str, Any], outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """The trial with one choice changed, those of what stands in the failing line first."""
     keys = [key for key in outcome.asked if len(outcome.asked[key]) > 1]
-    return sorted(keys, key=lambda key: not outcome.named.intersection(key.replace("*", "").split(".")))
-
-
-def _climb(
-    attempt: Callable[[dict[str, Any]], Outcome], base: dict[str, Any], before: Outcome, time_left: Callable[[], bool]
-) -> tuple[dict[str, Any], Outcome] | None:
-    """The first change of one choice that comes further."""
-    for key in _ordered(before):
-        for option in before.asked[key]:
-            if option == base.get(key, before.asked[key][0]):
-                continue
-            if not time_left():
-                return None
-            candidate = {**base, key: option}
-            result = attempt(candidate)
-            if result.error is None or result.reached > before.reached:
-                return candidate, result
-    return None
+    for key in sorted(keys, key=lambda key: not outcome.named.intersection(key.replace("*", "").split("."))):
+        now = base.get(key, outcome.asked[key][0])
+        yield from ({**base, key: option} for option in outcome.asked[key] if option != now)

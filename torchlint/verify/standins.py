@@ -192,7 +192,7 @@ class Builder:
         else:
             most = self.sizes["B"] if dtype == "index" else CLASSES
             if dtype == "tokens":
-                most = self.pick("below", [VOCABULARY, CLASSES])
+                most = self.pick("below", [VOCABULARY, CLASSES, self.sizes["B"]])
             made = torch.randint(max(1, most), tuple(sizes), dtype=real, device=where)
             made = torch.ones_like(made) if fill == "ones" else made
         if pinned and self.device.type == "cuda":
@@ -425,9 +425,9 @@ def network_class(torch: Any) -> Any:
             try:
                 image = first.dim() == 4 and first.is_floating_point()
                 pooled = hidden.mean((1, 2)) if image else hidden
-                options = ["scores", "same", "row", "hidden", "loss", "rowscores"]
+                options = ["scores", "same", "row", "hidden", "loss", "rowscores", "wide"]
                 if builder.trial.get("*labels", "int64") != "int64":
-                    options = ["same", "scores", "row", "hidden", "loss", "rowscores"]
+                    options = ["same", "scores", "row", "hidden", "loss", "rowscores", "wide"]
                 of = of or builder.pick("out", options)
             finally:
                 builder.path = before
@@ -441,7 +441,7 @@ def network_class(torch: Any) -> Any:
                 return back.movedim(-1, 1) if image else back
             if of == "rowscores" and pooled.dim() > 2:
                 pooled = pooled.flatten(1, -2).mean(1)
-            scores = self.layer("out", self.outputs)(pooled)
+            scores = self.layer("out", VOCABULARY if of == "wide" else self.outputs)(pooled)
             return scores.float().pow(2).mean() if of == "loss" else scores[..., 0] if of == "row" else scores
 
     return Network

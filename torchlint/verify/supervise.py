@@ -404,9 +404,7 @@ class _Run:
         begun = time.monotonic()
         try:
             limit = self.limits.seconds * (COMPILING if "torch.compile" in str(experiment.get("before")) else 1)
-            answer = worker.ask(
-                {"experiment": experiment, "seconds": seconds}, limit, self.limits.memory_bytes
-            )
+            answer = worker.ask({"experiment": experiment, "seconds": seconds}, limit, self.limits.memory_bytes)
         finally:
             worker.end()
         return {**answer, "took_s": round(time.monotonic() - begun, 2)}

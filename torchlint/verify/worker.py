@@ -45,14 +45,16 @@ REAP = 0.02  # seconds between looks for workers that ended
 MAX_COPIES = 32  # fresh inputs prepared for one timed stretch of short calls
 COPY_BYTES = 1 << 29  # and their size at most
 STRETCH = 1e-3  # seconds that a timed stretch of short calls should last
+LONG_STRETCH = 0.1  # and at most, where calls are timed together because one follows the other in life
 NARROW = 0.04  # width of the interval, relative to the ratio, at which measuring may end
 CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as wide
 RESAMPLES = 400
 MAX_ROUNDS = 200
+LONG_CALL = 0.5  # seconds of a call above which passes that slow it down many times are left out
 COMPARED = 1 << 24  # elements of results that are compared at once
-TRIAL_SECONDS = 8.0  # for finding inputs that the code accepts
+TRIAL_SECONDS = 4.0  # of the processor, for finding inputs that the code accepts
 MAX_MESSAGE = 300  # characters of an error that are looked at
-CALL_SECONDS = 4.0  # that one call may take; else it is measured at smaller sizes
+CALL_SECONDS = 1.0  # that one call may take; else it is measured at smaller sizes
 MAX_EVENTS = 400  # of a trace, per lane
 MAX_MARKS = 400  # of a memory curve
 # Largest difference of results, relative to the largest magnitude, that counts as equal.
@@ -140,13 +142,16 @@ class Guard:
     )
     HARMLESS = frozenset(
         "os.putenv os.unsetenv os.listdir os.scandir os.walk os.fwalk os.getxattr ctypes.dlsym ctypes.seh_exception "
-        "ctypes.cdata ctypes.addressof ctypes.call_function fcntl.fcntl".split()
+        "ctypes.cdata ctypes.addressof ctypes.call_function fcntl.fcntl glob.glob glob.glob/2".split()
     )
     SYSTEM = ("/usr/", "/lib/", "/lib64/", "/opt/")  # where the libraries lie that torch loads late
-    TOOLS = frozenset("gcc g++ cc c++ clang clang++ ptxas ptxas-blackwell nvcc ld ldconfig nvdisasm cuobjdump".split())
+    TOOLS = re.compile(
+        r"([\w]+-linux-gnu-)?(gcc|g\+\+|cc|c\+\+|clang|clang\+\+)(-\d+)?|ptxas(-blackwell)?|nvcc|ld|ldconfig|uname|lscpu|"
+        r"nvdisasm|cuobjdump"
+    )
     # What torch's compiler does with files, each inside its own folder.
     FILES = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.chmod", "os.link", "os.symlink", "os.utime",
-             "os.truncate", "shutil.", "tempfile.", "fcntl.", "glob.")  # fmt: skip
+             "os.truncate", "shutil.", "tempfile.", "fcntl.")  # fmt: skip
 
     def __init__(self, granted: frozenset[str], folder: str) -> None:
         self.granted = granted
@@ -179,7 +184,10 @@ class Guard:
             event = f"open {printable(str(arguments[0]), 80)}" if type(arguments[0]) in (str, int) else "open"
         elif not event.startswith(self.STOPPED) or event in self.HARMLESS or self._granted(event, arguments):
             return
-        if len(self.blocked) < 10:
+        if event in ("subprocess.Popen", "os.posix_spawn") and type(arguments[0]) is str:
+            event = f"{event} {printable(os.path.basename(arguments[0]), 40)}"
+        # What the compiler is refused it does without; measured code that asks has shown what it is.
+        if len(self.blocked) < 10 and not self._compiler_asks():
             self.blocked.append(f"{event} by {asker()}")
         raise PermissionError(f"{event} is not allowed in an experiment")
 
@@ -227,8 +235,10 @@ class Guard:
             known = type(name) is str and os.path.realpath(name).startswith((*self.readable, *self.SYSTEM))
             return bare or known or (self._compiler_asks() and self._inside(name))
         if "compile" in self.granted and self._compiler_asks():
+            if event == "code.__new__":
+                return True  # it writes bytecode
             if event in ("subprocess.Popen", "os.posix_spawn"):
-                return type(arguments[0]) is str and os.path.basename(arguments[0]) in self.TOOLS
+                return type(arguments[0]) is str and bool(self.TOOLS.fullmatch(os.path.basename(arguments[0])))
             if event.startswith(self.FILES):
                 paths = [path for path in arguments if type(path) in (str, bytes) and os.sep in str(path)]
                 return all(self._inside(path) for path in paths)
@@ -269,7 +279,7 @@ def _compiler_folders() -> Iterator[str]:
     """Where the code of torch's compiler lies."""
     from importlib.util import find_spec
 
-    for name in ("torch._dynamo", "torch._inductor", "triton"):
+    for name in ("torch._dynamo", "torch._inductor", "torch._functorch", "triton"):
         spec = find_spec(name)
         if spec is not None and spec.origin:
             yield os.path.dirname(spec.origin) + os.sep
@@ -520,6 +530,34 @@ def _same_tensors(torch: Any, one: Any, other: Any) -> tuple[bool | None, str]:
 # -- measuring ---------------------------------------------------------------------------------------------------------
 
 
+class Flags:
+    """What code may switch for the whole process, put back before each repetition, so that neither variant inherits
+    what the other left."""
+
+    def __init__(self, torch: Any) -> None:
+        backends = torch.backends
+        self._torch = torch
+        self._places = [(backends.cudnn, name) for name in ("benchmark", "deterministic", "enabled", "allow_tf32")]
+        self._places.append((backends.cuda.matmul, "allow_tf32"))
+        self._values = [getattr(place, name) for place, name in self._places]
+        self._threads = torch.get_num_threads()
+        self._dtype = torch.get_default_dtype()
+        self._precision = torch.get_float32_matmul_precision()
+
+    def restore(self) -> None:
+        torch = self._torch
+        torch.set_grad_enabled(True)
+        torch.set_default_dtype(self._dtype)
+        torch.use_deterministic_algorithms(False)
+        if torch.get_num_threads() != self._threads:
+            torch.set_num_threads(self._threads)
+        if torch.get_float32_matmul_precision() != self._precision:
+            torch.set_float32_matmul_precision(self._precision)
+        for (place, name), value in zip(self._places, self._values):  # noqa: B905 (Python 3.9)
+            if getattr(place, name) != value:
+                setattr(place, name, value)
+
+
 class Bench:
     """Measures the two variants of one experiment."""
 
@@ -532,6 +570,7 @@ class Bench:
         self.compiles = experiment.get("criterion") == "compile"  # compiling is what is measured
         self.keep = "compile" in experiment.get("grants", ()) and not self.compiles
         self.recording = Recording()
+        self.flags = Flags(torch)
         self.variants = self.both(device)
         self.inputs = Inputs(experiment, torch, device)
         self.sync = torch.cuda.synchronize if self.cuda else (lambda: None)
@@ -550,6 +589,7 @@ class Bench:
 
     def prepare(self, variant: Variant, copies: int = 1) -> tuple[Callable[..., Any], list[tuple[Any, ...]]]:
         """The variant's entry in a fresh module, and fresh arguments for `copies` calls."""
+        self.flags.restore()
         if self.compiles:
             self.torch._dynamo.reset()
         module = variant.load(self.inputs.stand_ins)
@@ -622,17 +662,25 @@ class Bench:
         sizes = self.experiment["sizes"]
         self.inputs.sizes, self.inputs.device = sizes[-1], self.torch.device("cpu")
         device_variants, self.variants = self.variants, self.both(self.inputs.device)
-        end = self.clock() + TRIAL_SECONDS
+        begun, used = self.clock(), time.process_time()
         start = {"dtype": self.experiment.get("dtype") or "float32"}
-        with on_host(self.torch):
-            trial, outcome = search(self.attempt, start, lambda: self.clock() < end)
+
+        def time_left() -> (
+            bool
+        ):  # of the processor, so that a busy machine finds the same; no more than twice by the clock
+            return time.process_time() - used < TRIAL_SECONDS and self.clock() - begun < 2 * TRIAL_SECONDS
+
+        with on_host(self.torch), one_thread(self.torch), without_cuda(self.torch):
+            measured, self.flags = self.flags, Flags(self.torch)
+            trial, outcome = search(self.attempt, start, time_left)
+            self.flags = measured
         self.inputs.device, self.variants, self.inputs.trial = self.device, device_variants, trial
         if outcome.error is not None:
             raise Failed(self.told(outcome.error))
         for index, chosen in enumerate(sizes):
             self.inputs.sizes = chosen
             try:
-                with limited(CALL_SECONDS if index + 1 < len(sizes) else 4 * CALL_SECONDS):
+                with limited(CALL_SECONDS if index + 1 < len(sizes) else 8 * CALL_SECONDS):
                     outcome = self.attempt(trial)
             except TooSlow:
                 outcome = Outcome(Failed("one call takes too long, even at small sizes"))
@@ -657,7 +705,8 @@ class Bench:
                     self.call(self.variants[0])
                 first, last = self.experiment.get("rows") or (0, 0)
                 if last and not seen.intersection(range(first, last + 1)):
-                    raise Failed("the flagged line was not reached")
+                    error = Failed("the flagged line was not reached")
+                    return Outcome(error, len(seen), frozenset(), self.inputs.asked, ended=True)
                 with self.eager():
                     self.record(1)
                     self.call(self.variants[1])
@@ -734,17 +783,19 @@ class Bench:
         equal = same(self.torch, one, other)
         if equal[0] is False or self.experiment["rung"] == "template":
             return equal
-        state = same(self.torch, tensors(self.torch, left), tensors(self.torch, right))
-        if state[0] is False and len(tensors(self.torch, left)) == len(tensors(self.torch, right)):
+        before, after = tensors(self.torch, left), tensors(self.torch, right)
+        state = same(self.torch, before, after)
+        if state[0] is False and len(before) == len(after):
             return False, f"what is left in the arguments: {state[1]}"
         return equal
 
     def choose_copies(self) -> int:
         """How many calls make a timed stretch: enough for the clock, few enough for the memory their inputs take."""
-        typical = min(self.sample(variant, 1) for variant in self.variants)
-        if typical < 0.05:
-            typical = min(typical, *(self.sample(variant, 1) for variant in self.variants))
-        wanted = max(math.ceil(STRETCH / typical), self.experiment.get("calls", 1) if typical < 0.05 else 1)
+        taken = [self.sample(variant, 1) for variant in self.variants]
+        if min(taken) < 0.05:
+            taken = [min(first, self.sample(variant, 1)) for first, variant in zip(taken, self.variants)]  # noqa: B905
+        together = min(int(self.experiment.get("calls", 1)), max(1, int(LONG_STRETCH / max(taken))))
+        wanted = max(math.ceil(STRETCH / min(taken)), together)
         if wanted == 1 or self.keep:
             return min(wanted, 4)
         size = self.inputs.size(self.inputs.fresh(self.variants[0].load(self.inputs.stand_ins)))
@@ -833,7 +884,7 @@ class Bench:
 
     def work(self, variant: Variant, seconds: float) -> dict[str, Any]:
         """FLOPs, bytes that the operators read and wrote, operators, and time spent waiting for batches."""
-        if self.keep:
+        if self.keep or seconds > LONG_CALL:
             return {}  # a mode would make the compiled code run uncompiled
         from torch.utils.flop_counter import FlopCounterMode
 
@@ -855,7 +906,7 @@ class Bench:
         """Kernels, time the device was busy, and the two timelines of one call."""
         from torch.profiler import ProfilerActivity, profile
 
-        if seconds > 2.0:
+        if seconds > LONG_CALL:
             return {}
         entry, (arguments,) = self.prepare(variant)
         self.sync()
@@ -1538,6 +1589,31 @@ def limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+@contextlib.contextmanager
+def without_cuda(torch: Any) -> Iterator[None]:
+    """Waiting for a device, choosing one and giving its memory back do nothing."""
+    names = ("synchronize", "set_device", "empty_cache")
+    before = {name: getattr(torch.cuda, name) for name in names}
+    for name in names:
+        setattr(torch.cuda, name, lambda *_, **__: None)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(torch.cuda, name, value)
+
+
+@contextlib.contextmanager
+def one_thread(torch: Any) -> Iterator[None]:
+    """Small tensors on the host are faster without others to wait for."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def on_host(torch: Any) -> Any:
     """A mode in which code that names CUDA runs on the CPU."""
     from torch.overrides import TorchFunctionMode
@@ -1564,14 +1640,6 @@ def on_host(torch: Any) -> Any:
     return OnHost()
 
 
-def stay_on_host(torch: Any) -> None:
-    """Where there is no CUDA, waiting for it does nothing."""
-    if not torch.cuda.is_available():
-        torch.cuda.synchronize = lambda *_: None
-        torch.cuda.empty_cache = lambda: None
-        torch.cuda.set_device = lambda *_: None
-
-
 def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, Any]:
     spec = request["experiment"]
     for label in ("before", "after", "inputs"):
@@ -1583,14 +1651,15 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
     granted = policy.grants(spec["before"]) | policy.grants(spec["after"]) | policy.grants(spec.get("inputs") or "")
     spec["grants"] = sorted(granted)
     guard = spec["guard"] = Guard(granted, os.getcwd())
-    if device.type == "cpu":
-        stay_on_host(torch)
     tame_schedulers(torch)
     clean = landmarks(torch, "compile" in granted)
     guard.install()
     named = any("cuda" in (spec.get(label) or "") for label in ("before", "after", "inputs"))
     try:
-        with on_host(torch) if device.type == "cpu" and named else contextlib.nullcontext():
+        with contextlib.ExitStack() as around:
+            if device.type == "cpu" and named:
+                around.enter_context(on_host(torch))
+                around.enter_context(without_cuda(torch))
             outcome = Bench(torch, spec, device, request["seconds"]).run()
     finally:
         guard.armed = False
