@@ -204,3 +204,20 @@ def test_tokens_are_copied_to_be_decoded_and_waveforms_to_be_processed() -> None
     """
     found = [(row, report.confidence) for row, report in reports(source, "TL103")]
     assert found == [(10, Confidence.POSSIBLE), (11, Confidence.LIKELY)]
+
+
+def test_what_moves_itself_is_a_module() -> None:
+    check(
+        """
+        import torch
+
+        class Aligner(torch.nn.Module):
+            def forward(self, sound):
+                with torch.no_grad():
+                    self.network.to(self.device)
+                    scores = self.network(sound.to(self.device))
+                    self.network.cpu()
+                return scores.cpu()  # TL103
+        """,
+        "TL103",
+    )

@@ -34,7 +34,10 @@ class SyncCopyToHost(Rule):
         if copied is None:
             return
         if copied.kind is Kind.UNKNOWN and site.method != "tolist":
-            # Of what training code handles, tensors and structures of them move so; modules do not, step after step.
+            # Of what training code handles, tensors and structures of them move so; modules do not, step after step,
+            # and of them nobody needs the result.
+            if isinstance(model.parent(site.node), cst.Expr):
+                return
             copied = as_operand(copied)
         wait = waits(model, copied, site.context, by_method=True)
         if wait is None or inherent(model, site.node, site.context):
@@ -43,9 +46,7 @@ class SyncCopyToHost(Rule):
         if copied.kind is Kind.UNKNOWN and model.uses_numpy and not copied.may_be_device:
             confidence = Confidence.POSSIBLE  # NumPy's arrays have `.tolist()` as well
         if _is_asked_for(site.context) or feeds_host_code(model, site.node, site.context):
-            confidence = (
-                Confidence.POSSIBLE
-            )  # where the device cannot do the work, or hold the data, the copy is needed
+            confidence = Confidence.POSSIBLE  # where the device cannot do the work, or hold the data, it is needed
         yield Report(
             site.node,
             f"{quote(site.node)} copies a tensor to the host and waits for the device {wait.often}",
