@@ -490,6 +490,19 @@ class TestHotness:
             class Shared:
                 on = False
 
+            class Kernel(nn.Module):
+                def __call__(self, x, *args, **kwargs):
+                    return self.forward(x, *args, **kwargs)
+
+                def forward(self, x, diag=False):
+                    raise NotImplementedError
+
+            class Linear(Kernel):
+                def forward(self, x, diag=False):
+                    if diag:
+                        mark("diag")
+                    return x
+
             class Net(nn.Module):
                 def forward(self, x, refit=False, scale=True, twice=False):
                     if refit:
@@ -529,6 +542,7 @@ class TestHotness:
                     mark("deep")
             """
         ) == {
+            "diag": True,
             "refit": False,
             "scale": True,
             "twice": True,
@@ -539,6 +553,19 @@ class TestHotness:
             "shared": False,
             "deep": True,
         }
+
+    def test_methods_of_test_cases_are_not_hot(self) -> None:
+        assert heat(
+            """
+            from base import BaseTestCase
+
+            class Mixin(BaseTestCase):
+                def test_rounds(self, rounds=3):
+                    for _ in range(rounds):
+                        net(x).mean().backward()
+                        mark("test")
+            """
+        ) == {"test": False}
 
     def test_heat_goes_from_the_loop_into_what_it_calls(self) -> None:
         assert heat(

@@ -303,7 +303,9 @@ _INTERFACE_REASONS = {
 def _hot_body(function: FunctionInfo, asks: Asked) -> Hot | None:
     """Whether a function's body is hot: by its interface, or through a caller that asks for what is behind a flag."""
     if function.role in HOT_ROLES and (
-        all(_holds_unasked(function, *ask) for ask in asks) or any(_may_reach(function, asks))
+        all(_holds_unasked(function, *ask) for ask in asks)
+        or any(_may_reach(function, asks))
+        or _asked_of_base(function, asks)
     ):
         reason = _INTERFACE_REASONS[function.role].format(function.qualname)
         trains = function.role in (Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD)
@@ -350,6 +352,18 @@ def _switch(parameter: Parameter) -> bool | None:
 def _holds_unasked(function: FunctionInfo, index: int, truth: bool) -> bool:
     """Whether an interface that is called without its options gets to what is behind a switch."""
     return _switch(function.parameters[index]) in (None, truth)
+
+
+def _asked_of_base(function: FunctionInfo, asks: Asked) -> bool:
+    """Whether a call of the method that it overrides may ask for what is behind its switches."""
+    truths = {function.parameters[index].name: truth for index, truth in asks}
+    for cls in function.cls.lineage()[1:] if function.cls is not None else ():
+        method = cls.methods.get(function.name)
+        if method is not None:
+            same = frozenset((p.index, truths[p.name]) for p in method.parameters if p.name in truths)
+            if any(_may_reach(method, same)):
+                return True
+    return False
 
 
 def flag(context: Context, wanted: str) -> bool:

@@ -94,6 +94,21 @@ def run(f, d):
     with torch.no_grad():
         return add(f, d)
 """,
+    "counts beside a loss, summed before": """
+import torch
+def go(f, o, d):
+    seen = 0
+    for b in d:
+        now = 0
+        for part in b:
+            loss, count = f(part)
+            now += count
+            loss.backward()
+        o.step()
+        o.zero_grad()
+        seen += now
+    return seen
+""",
     "counts have no graph": """
 import torch
 def go(f, o, d):

@@ -56,6 +56,7 @@ def test_operands_on_the_host(line: str) -> None:
         "z = [y[number] for number in torch.unique(k.cpu())]",
         "z = [y[i, j] for i, j in np.ndindex(2, 3)]",
         "z = y[np.argmax([1, 2])]",
+        "z = y[torch.multinomial(y.squeeze().exp().cpu(), 1)[0]]",
         "z = y[torch.arange(4, device=y.device)]",
         "y[y > 0] = 0.0",
         "y[:, 0] = 1.0",

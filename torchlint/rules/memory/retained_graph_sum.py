@@ -83,17 +83,21 @@ class RetainedGraphSum(Rule):
 
 
 def _is_unpacked_count(site: sites.Accumulate, kept: Retention, model: Model) -> bool:
-    """Whether what is added came beside the loss from one call: `loss, count = ...`; it may be a number."""
+    """Whether what is added, or summed before, came beside the loss from a call: `loss, count = ...`: maybe numbers."""
     name = dotted(site.addend)
-    if name is None or site.added.kind is not Kind.BATCH or not kept.hot.trains:
+    if name is None or not kept.hot.trains:
         return False
     function = model.function_of(site.context)
-    unpacked = any(
-        assign.name == name and isinstance(assign.node, cst.Assign) and _has_tuple(assign.node)
+    summed = {name, *function.flows.get(name, ())}
+    unpacked = {
+        assign.name
         for assign in model.sites.assigns
         if assign.context.owner is site.context.owner
-    )
-    return unpacked and not function.needs_graph(name)
+        and isinstance(assign.node, cst.Assign)
+        and _has_tuple(assign.node)
+        and assign.value.kind is Kind.BATCH
+    }
+    return bool(summed & unpacked) and not any(map(function.needs_graph, summed))
 
 
 def _has_tuple(node: cst.Assign) -> bool:

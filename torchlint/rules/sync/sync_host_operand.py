@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import libcst as cst
+
 from torchlint.findings import Confidence
 from torchlint.knowledge import waits as table
 from torchlint.rules._wording import quote
@@ -65,6 +67,8 @@ class SyncHostOperand(Rule):
         )
         confidence = wait.confidence
         if copied is not None:
+            if _may_be_element(model.value(copied)):
+                confidence = Confidence.POSSIBLE
             what = f"the index {quote(copied)} is on the host and is copied to the device"
             advice = "write a slice or `flip` where it is one, or keep the index on the device, in a buffer"
         elif site.mode == "write" and site.written is not None and site.written.kind in (Kind.NUMBER, Kind.CLOCK):
@@ -112,6 +116,17 @@ def _state(index: Value) -> str | None:
     if index.kind is Kind.TENSOR and index.on_host:
         return "host mask" if index.dtype == "bool" else "host integers"
     return None
+
+
+def _may_be_element(index: Value) -> bool:
+    """Whether an index is an entry of what may be a vector: then it is one number, which is read where it is."""
+    origin = index.origin
+    return (
+        index.kind is Kind.TENSOR
+        and index.rank is None
+        and isinstance(origin, cst.Subscript)
+        and all(isinstance(at.slice, cst.Index) for at in origin.slice)
+    )
 
 
 def _is_host_scalar(value: Value) -> bool:

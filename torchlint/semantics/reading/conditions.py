@@ -164,9 +164,11 @@ class ConditionReader(AttributeReader):
         """Whether a test asks a switch of a class or the module that is off where it is declared."""
         if isinstance(test, cst.Attribute):
             owner = self.eval_quietly(test.value)
-            shared = owner.kind is Kind.CLASS and owner.ident is None
-        else:
-            shared = isinstance(test, cst.Name) and self._is_outer(name) and self.frame.info is not self.model.root
+            if owner.kind is not Kind.CLASS or owner.cls is None or owner.ident is not None:
+                return False
+            declared = owner.cls.class_attributes.get(test.attr.value)
+            return declared is not None and declared.const is False
+        shared = isinstance(test, cst.Name) and self._is_outer(name) and self.frame.info is not self.model.root
         return shared and self.eval_quietly(test).const is False
 
     def _gate_of_cache(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:

@@ -60,7 +60,11 @@ class DecoratorReader(OwnCallReader):
     def role_of(self, info: FunctionInfo, cls: ClassInfo | None, name: str) -> Role:
         if self.model.is_test_file or (
             name.startswith("test_")
-            and (self.model.uses_tests or all(p.name in known.TEST_FIXTURES for p in info.parameters))
+            and (
+                self.model.uses_tests
+                or all(p.name in known.TEST_FIXTURES for p in info.parameters)
+                or (cls is not None and any(base.endswith("TestCase") for base in (cls.name, *cls.base_names)))
+            )
         ):
             return Role.TEST
         if cls is None:
