@@ -335,7 +335,8 @@ def main() -> int:
     options = parser.parse_args()
     pairs = [one for one in PAIRS if options.only in one.name]
     if options.by_hand:
-        print(json.dumps([_survived(one) for one in pairs]))
+        for one in pairs:
+            print(json.dumps(_survived(one)), flush=True)
         return 0
     sys.path.insert(0, str(ROOT))
     from torchlint.verify import supervise
@@ -346,9 +347,11 @@ def main() -> int:
     plan = as_plan(pairs, options.pair_seconds)
     answer = supervise.run(plan, ["cuda:0"])
     command = [sys.executable, __file__, "--by-hand", "--only", options.only]
-    truths = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    hand = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert hand.stdout is not None
     rows = []
-    for one, experiment, truth in zip(pairs, plan["experiments"], truths, strict=True):
+    for one, experiment, line in zip(pairs, plan["experiments"], hand.stdout, strict=True):
+        truth = json.loads(line)
         result = answer["results"][experiment["id"]]
         measured = figure(one, result)
         within = truth is not None and measured is not None and abs(measured / truth - 1) <= WITHIN
@@ -356,10 +359,10 @@ def main() -> int:
                "interval": result.get("ratio"), "equal": result.get("equal"), "within": within}  # fmt: skip
         rows.append(row)
         said = "-" if measured is None else f"{measured:.4g}"
-        hand = "-" if truth is None else f"{truth:.4g}"
+        known = "-" if truth is None else f"{truth:.4g}"
         why = "" if measured is not None else f"  ({result.get('reason')})"
         print(
-            f"{'ok  ' if within else 'OFF '} {one.name} {one.dtype}: by hand {hand}, --verify {said}{why}", flush=True
+            f"{'ok  ' if within else 'OFF '} {one.name} {one.dtype}: by hand {known}, --verify {said}{why}", flush=True
         )
     share = sum(row["within"] for row in rows) / len(rows)
     print(f"{share:.0%} of {len(rows)} pairs within {WITHIN:.0%}")

@@ -157,6 +157,18 @@ def test_runs_of_one_plan_are_joined_and_measured_results_win() -> None:
     assert len(evidence.build(joined)["findings"]) == 1
 
 
+def test_runs_of_two_plans_of_one_finding_are_joined_the_higher_rung_first() -> None:
+    one, other = answer(), answer()
+    (finding,) = other["plan"]["findings"]
+    experiment = next(e for e in other["plan"]["experiments"] if e["id"] == "two")
+    other["plan"]["experiments"] = [{**experiment, "id": "three", "rung": "extracted"}]
+    other["plan"]["findings"] = [{**finding, "ladder": ["three"]}]
+    other["results"] = {"three": other["results"]["two"]}
+    joined = evidence.join([one, other], ["a", "b"])
+    assert joined["plan"]["findings"][0]["ladder"] == ["one", "three", "two"]
+    assert evidence.build(joined)["findings"][0]["rung"] == "extracted"
+
+
 def test_results_of_different_machines_are_not_mixed() -> None:
     with pytest.raises(
         evidence.EvidenceError, match=r"b.json: measured on another kind of machine than a.json \(name is"

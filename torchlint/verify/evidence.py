@@ -241,8 +241,9 @@ def join(answers: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str
                 results[identity] = result
         experiments.update((experiment["id"], experiment) for experiment in answer["plan"]["experiments"])
         for finding in answer["plan"]["findings"]:
-            key = finding["filename"], finding["fingerprint"]
-            findings[key] = _together(findings[key], finding, experiments) if key in findings else finding
+            place = finding["filename"], finding["fingerprint"]
+            known = findings.get(place)
+            findings[place] = finding if known is None else _together(known, finding, experiments)
     plan = {**first["plan"], "experiments": list(experiments.values()), "findings": list(findings.values())}
     return {"version": VERSION, "environment": dict(first["environment"]), "plan": plan, "results": results}
 

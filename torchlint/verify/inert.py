@@ -1,8 +1,8 @@
 """Leaving out what measured code must not use and does not need: progress bars, loggers, writers, files saved.
 
-Imports of modules that are not on the list are taken out of the code, and their names become stand-ins that take what
-they are given and do nothing (`standins.inert`); calls that only save something go the same way. Each is named in the
-report. Rows stay what they were.
+Imports of modules that only show, log or report are taken out of the code, and their names become stand-ins that take
+what they are given and do nothing (`standins.inert`); calls that only save something go the same way. Each is named in
+the report. All other modules that are not on the list stay, for the policy to refuse. Rows stay what they were.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from torchlint.verify.extract import Unit
 
 __all__ = ["Quiet", "quiet"]
 
+# Modules that show, log and report, or that do nothing in a process without companions.
+_QUIET = ("logging", "loguru", "mlflow", "rich", "tensorboard", "tensorboardX", "torch.distributed",
+          "torch.utils.tensorboard", "tqdm", "wandb", "warnings")  # fmt: skip
 # Functions of listed modules that only write or say something; the stand-in for them is called like them.
 _SAYING: Mapping[str, str] = {
     "torch.save": "torchlint_unsaved",
@@ -33,7 +36,7 @@ class Quiet:
 
 
 def quiet(unit: Unit, allow: Sequence[str]) -> Quiet:
-    """The unit with imports that are not allowed taken out.
+    """The unit without imports of what only shows, logs or reports.
 
     Args:
         unit: as `extract` cut it.
@@ -45,7 +48,7 @@ def quiet(unit: Unit, allow: Sequence[str]) -> Quiet:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             kept = []
             for alias, full in _imported(statement):
-                if full is None or _is_known(full, isinstance(statement, ast.Import), allow):
+                if full is None or not _is_quiet(full) or _is_known(full, isinstance(statement, ast.Import), allow):
                     kept.append(alias)
                 elif alias.asname is None and isinstance(statement, ast.Import) and policy.knows(full.split(".")[0]):
                     kept.append(alias)  # its name is that of a package which is allowed
@@ -72,6 +75,10 @@ def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[ast.alia
             yield alias, None
         else:
             yield alias, f"{'.' * statement.level}{statement.module or ''}.{alias.name}"
+
+
+def _is_quiet(full: str) -> bool:
+    return any(full == module or full.startswith(f"{module}.") for module in _QUIET)
 
 
 def _is_known(full: str, is_module: bool, allow: Sequence[str]) -> bool:

@@ -773,6 +773,8 @@ class _Describe:
     def construct(self, owner: ast.ClassDef, uses: Mapping[str, _Use]) -> dict[str, Any]:
         init = self.walk.methods(owner).get("__init__")
         parameters = _parameters(init)[1:] if init is not None else _fields(owner)
+        if init is None and any(_OPTIMIZERS.search(_head(base)) for base in owner.bases):
+            return {"kind": "own", "path": owner.name, "kwargs": {"params": {"kind": "parameters"}, "lr": 0.01}}
         known = self.literals(owner, parameters)
         kwargs = {p.name: {"name": p.name, **self.value(p, uses.get(p.name, _Use(p.name)), known)} for p in parameters}
         return {"kind": "own", "path": owner.name, "kwargs": kwargs}
@@ -975,6 +977,7 @@ class _Describe:
         return {"kind": "loader", "items": [self.placed(described, element)]}
 
 
+_OPTIMIZERS = re.compile(r"^(SGD|A?Adam\w*|RMSprop|Adagrad|NAdam|RAdam|Optimizer)$")
 _COUNTS = re.compile(r"(^|_)(counts?|sizes|splits)$")
 _LOSSES = re.compile(r"loss|objective|^(err|error|nll)$")
 # jaxtyping's names, and the dtype that each stands for.

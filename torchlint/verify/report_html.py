@@ -262,6 +262,10 @@ def _curves(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
     }
 
 
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def _questions(sides: Mapping[str, Mapping[str, Any]], entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The five questions of an optimisation report, answered from what was measured."""
     before, after = sides["before"], sides["after"]
@@ -299,7 +303,7 @@ def _questions(sides: Mapping[str, Mapping[str, Any]], entry: Mapping[str, Any])
         f"against {duration(before['median_us'])} and {duration(after['median_us'])} later."
     )
     return [
-        ("What does it save?", ("; ".join(saved) + ".").capitalize() if saved else "Nothing that was counted."),
+        ("What does it save?", _sentence("; ".join(saved)) if saved else "Nothing that was counted."),
         ("Does it need more memory?", memory),
         ("Does it change numerics?", numerics),
         ("Does it hold only for some shapes?", f"Measured with {shapes}; other shapes were not."),

@@ -1,0 +1,62 @@
+"""What is left out of measured code because it only shows, logs or saves, and what is not."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.verify.extract import Unit
+from torchlint.verify.inert import Quiet, quiet
+from torchlint.verify.policy import check
+
+
+def quieted(source: str) -> Quiet:
+    tree = ast.parse(source)
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return quiet(Unit(source, function.name, tree, function, None, ()), ())
+
+
+LOUD = """\
+import logging as log
+from torch.utils.tensorboard import SummaryWriter
+from tqdm import tqdm, trange
+import torch
+
+
+def f(xs):
+    for x in tqdm(xs):
+        log.info("%s", x)
+        torch.save(x, "x.pt"); torch.save(x, "y.pt")
+    SummaryWriter().add_scalar("x", 1.0)
+"""
+
+
+def test_what_shows_logs_and_saves_becomes_stand_ins() -> None:
+    made = quieted(LOUD)
+    assert made.names == {
+        "log": "logging",
+        "SummaryWriter": "torch.utils.tensorboard.SummaryWriter",
+        "tqdm": "tqdm.tqdm",
+        "trange": "tqdm.trange",
+        "torchlint_unsaved": "torch.save",
+    }
+    assert check(made.unit.source, (), ["add_scalar", "info"], made.names) == []
+
+
+def test_rows_stay_what_they_were() -> None:
+    lines = quieted(LOUD).unit.source.split("\n")
+    assert lines[7] == "    for x in tqdm(xs):"
+    assert len(lines) == len(LOUD.split("\n"))
+
+
+def test_other_modules_stay_and_are_refused() -> None:
+    source = "import os\nimport aux\nfrom .sibling import g\n\n\ndef f(x):\n    return g(aux.h(os.getcwd()))\n"
+    made = quieted(source)
+    assert made.names == {}
+    assert {str(refusal) for refusal in check(made.unit.source)} >= {
+        "line 1: the module os is not on the list",
+        "line 2: the module aux is not on the list",
+    }
+
+
+def test_an_import_that_shares_its_row_is_left_alone() -> None:
+    assert quieted("import tqdm; import torch\n\n\ndef f(x):\n    return tqdm.tqdm(x)\n").names == {}
