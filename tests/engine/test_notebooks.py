@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -63,6 +64,11 @@ MARKDOWN = {"cell_type": "markdown", "metadata": {}, "source": LOOP}
         ([SETUP, "x = '\0'", LOOP], [("TL003", 2, 1), ("TL601", 3, ROW)]),
         ([SETUP, "%%bash\nfor it's", '%%time\n!ls "\n' + LOOP], [("TL601", 3, ROW + 2)]),
         ([SETUP, LOOP.replace("\n", "\r\n")], [("TL601", 2, ROW)]),
+        ([SETUP, indent(LOOP, "  ")], [("TL601", 2, ROW)]),
+        ([SETUP, "\n\t\n%%time\n \n" + indent(LOOP, "\t")], [("TL601", 2, ROW + 4)]),
+        ([SETUP, " x = 1\n  y = 2\n", LOOP], [("TL003", 2, 2), ("TL601", 3, ROW)]),
+        ([SETUP, indent("%%bash\nfor it's", "  "), LOOP], [("TL601", 3, ROW)]),
+        ([SETUP, indent(LOOP + "  # torchlint: ignore[TL601]", "  ")], []),
         ([SETUP, LOOP + "  # torchlint: ignore[TL601]"], []),
         ([SETUP, "x = 1  # torchlint: ignore[TL601]"], [("TL001", 2, 1)]),
         (["# torchlint: file-ignore[TL601]", SETUP, LOOP], []),
@@ -114,6 +120,41 @@ def test_a_fingerprint_stays_when_cells_move(tmp_path: Path) -> None:
     (before,) = lint(tmp_path, [SETUP, LOOP]).findings
     (after,) = lint(tmp_path, ["import math", SETUP, MARKDOWN, LOOP]).findings
     assert before.fingerprint == after.fingerprint
+
+
+def test_an_id_tells_equal_cells_apart_wherever_they_stand(tmp_path: Path) -> None:
+    def found(*numbers: int) -> dict[int, list[str]]:
+        own = [{"cell_type": "code", "source": text, "id": f"c{at}"} for at, text in enumerate([LOOP, LOOP, BROKEN])]
+        (tmp_path / "a.ipynb").unlink(missing_ok=True)
+        by_cell: dict[int, list[str]] = {number: [] for number in numbers}
+        for finding in lint(tmp_path, [SETUP, *(own[number] for number in numbers)]).findings:
+            by_cell[numbers[(finding.cell or 0) - 2]].append(finding.fingerprint)
+        return by_cell
+
+    first = found(0, 1, 2)
+    assert len({fingerprint for (fingerprint,) in first.values()}) == 3
+    assert found(2, 1, 0) == first
+    assert found(1)[1] == first[1]
+
+
+def test_a_fix_writes_into_an_indented_cell_as_it_is_indented(tmp_path: Path) -> None:
+    clock = "import time\nt = time.perf_counter()\ny = model(torch.ones(4, 4).cuda())\nspent = time.perf_counter() - t"
+    rules = frozenset({"TL701"})
+    path = write(tmp_path / "a.ipynb", [SETUP, indent(clock, "   ")])
+    plain = write(tmp_path / "b.ipynb", [SETUP, clock])
+    fix([path, plain], settings(tmp_path, rules=rules, unsafe_fixes=True))
+    (_, written), (_, expected) = (
+        ["".join(cell["source"]) for cell in json.loads(one.read_bytes())["cells"]] for one in (path, plain)
+    )
+    assert expected != clock
+    assert written == indent(expected, "   ")
+
+
+def test_a_suppression_in_an_indented_cell_stands_at_the_end_of_its_row(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.ipynb", [SETUP, indent(LOOP, "  ")])
+    add_suppressions([path], settings(tmp_path))
+    (_, cell) = json.loads(path.read_bytes())["cells"]
+    assert "".join(cell["source"]) == indent(LOOP, "  ") + "  # torchlint: ignore[TL601]"
 
 
 def test_a_fix_changes_one_line_of_one_cell(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchlint.findings import Position
+from torchlint.findings import Edit, Position
+from torchlint.fixes.apply import apply_edits
 from torchlint.source.notebook import Notebook, masked
 from torchlint.source.text import UnreadableError
 
@@ -217,6 +218,48 @@ def test_positions_go_from_the_module_to_cells() -> None:
     assert view.locate(Position(rows["c"] + 1, 1)) == (3, Position(2, 1))
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("  x = 1\n  if x:\n    y", "x = 1\nif x:\n  y\n"),
+        ("\n \n\tx\n\t%time y\n", "\n \nx\npass\n"),
+        ("  # note\nx", "# note\nx\n"),  # rows that stand further left stay, as IPython leaves them
+        ("  s = '''\n  a\n b'''", "s = '''\na\n b'''\n"),
+        ("x\n  y", "x\n  y\n"),
+        ("  %%time\n  x", "pass\nx\n"),
+        ("%%time\n  x\n", "pass\nx\n"),
+        ("   \n", "   \n"),
+    ],
+)
+def test_a_cell_that_is_indented_as_a_whole_is_dedented(text: str, code: str) -> None:
+    (one,) = read(cell(text)).cells
+    assert one.code.text == code
+    assert len(one.code.lines) == len(one.source.lines)
+
+
+@given(
+    st.lists(st.sampled_from(["a", "  b", "", "c = (", ")"]), min_size=1, max_size=6),
+    st.sampled_from(["", "x\n", "x\n  y\n", "z", "z\nx", "x\n\ny\n"]),
+    st.data(),
+)
+def test_an_edit_of_an_indented_cell_does_what_it_does_to_the_code(rows: list[str], new: str, data: Any) -> None:
+    rows = ["first", *rows, "last"]
+    found = read(cell("a"), cell("".join(f"   {row}\n" if row else "\n" for row in rows)))
+    indented, view = found.cells[1], found.view(found.cells)
+    if new.startswith("z"):  # within a row; else whole rows, the first apart, which says how far all are indented
+        first = last = data.draw(st.integers(1, len(rows)))
+        column = data.draw(st.integers(1, len(rows[first - 1]) + 1))
+    else:
+        first = data.draw(st.integers(2, len(rows) + 1))
+        last, column = data.draw(st.integers(first, len(rows) + 1)), 1
+    before = view.source.lines.index("first")
+    mapped = view.edit(Edit(Position(before + first, column), Position(before + last, column), new))
+    assert mapped.cell == 2
+    after = read(cell("a"), cell(apply_edits(indented.source, [mapped])))
+    expected = apply_edits(indented.code, [Edit(Position(first, column), Position(last, column), new)])
+    assert after.cells[1].code.text == expected
+
+
 def test_a_view_without_cells_is_empty() -> None:
     assert read().text == ""
 
@@ -292,7 +335,7 @@ def test_a_mark_in_front_stays() -> None:
     assert after.data == data.replace(b'"a"', b'"b"')
 
 
-@pytest.mark.parametrize("text", ["def f(:\n", "x = (\n", "'''", "if x:", "return \\\n", "  x = 1\n  y\n", "x\n?\n)"])
+@pytest.mark.parametrize("text", ["def f(:\n", "x = (\n", "'''", "if x:", "return \\\n", "  x = 1\n y\n", "x\n?\n)"])
 def test_a_cell_that_does_not_parse_says_so_alone(text: str) -> None:
     with pytest.raises(SyntaxError):
         ast.parse(masked(text))

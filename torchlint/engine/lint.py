@@ -6,7 +6,7 @@ import functools
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +45,7 @@ __all__ = [
 
 _Report = tuple["type[Rule]", "Report"]
 LinkedFile = tuple[SourceFile, Settings, Path]
+PartAt = Callable[[Position], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,18 @@ class FileResult:
 
 
 def unreadable(
-    filename: str, error: UnreadableError, settings: Settings, path: Path | None = None, *, cell: int | None = None
+    filename: str,
+    error: UnreadableError,
+    settings: Settings,
+    path: Path | None = None,
+    *,
+    cell: int | None = None,
+    identity: str = "",
 ) -> FileResult:
-    """The TL003 of a file, or of one cell of a notebook, that cannot be read, unless that rule is off."""
+    """The TL003 of a file, or of one cell of a notebook, that cannot be read, unless that rule is off.
+
+    `identity` is the id by which the cell is known again, where it has one.
+    """
     from torchlint.engine.selection import rules_by_code
 
     if "TL003" not in settings.rules_for(path or Path(filename)):
@@ -79,7 +89,9 @@ def unreadable(
                 bottleneck=rule.bottleneck,
                 confidence=Confidence.SURE,
                 impact=Impact.LOW,
-                fingerprint=_fingerprint("TL003", Path(filename).name, error.message, "", cell or 0),
+                fingerprint=_fingerprint(
+                    "TL003", Path(filename).name, error.message, identity, 0 if identity else cell or 0
+                ),
                 cell=cell,
             ),
         )
@@ -95,15 +107,20 @@ def lint_bytes(data: bytes, filename: str, settings: Settings, path: Path | None
     return lint_source(source, settings, path)
 
 
-def lint_source(source: SourceFile, settings: Settings, path: Path | None = None) -> FileResult:
-    """Lint a decoded file. Never raises for what the file holds: that becomes findings, and faults become errors."""
+def lint_source(
+    source: SourceFile, settings: Settings, path: Path | None = None, part_at: PartAt | None = None
+) -> FileResult:
+    """Lint a decoded file. Never raises for what the file holds: that becomes findings, and faults become errors.
+
+    `part_at` tells the parts of a file apart that fingerprints tell apart: the cells of a notebook.
+    """
     codes = settings.rules_for(path or Path(source.path))
     rules = _candidates(source, codes)
     has_directives = directives.may_have(source.text)
     if not rules and not has_directives:
         return FileResult()
     try:
-        return call_deep(functools.partial(_lint, source, settings, codes, rules, has_directives))
+        return call_deep(functools.partial(_lint, source, settings, codes, rules, has_directives, part_at=part_at))
     except UnreadableError as error:
         return unreadable(source.path, error, settings, path)
     except RecursionError:
@@ -188,6 +205,7 @@ def _lint(
     rules: Sequence[type[Rule]],
     has_directives: bool,
     linked: Linked | None = None,
+    part_at: PartAt | None = None,
 ) -> FileResult:
     scanned = scan(source.text)
     findings: list[Finding] = []
@@ -208,7 +226,7 @@ def _lint(
         meta = [*suppressions.invalid, *suppressions.unused()]
         findings = kept + [f for f in meta if f.code in codes and not suppressions.suppresses(f)]
     shown = [finding for finding in findings if is_shown(finding, settings)]
-    return FileResult(tuple(_fingerprinted(shown, source, scanned)), suppressed, tuple(errors))
+    return FileResult(tuple(_fingerprinted(shown, source, scanned, part_at)), suppressed, tuple(errors))
 
 
 def is_shown(finding: Finding, settings: Settings) -> bool:
@@ -310,13 +328,17 @@ def _graded(fix: Fix, report: Report, code: str, settings: Settings) -> Fix:
 _DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
 
 
-def _fingerprinted(findings: Iterable[Finding], source: SourceFile, scanned: Scan) -> Iterable[Finding]:
+def _fingerprinted(
+    findings: Iterable[Finding], source: SourceFile, scanned: Scan, part_at: PartAt | None
+) -> Iterable[Finding]:
     """The findings in order of place, each with what identifies it wherever its line moves to in the file."""
     seen: Counter[tuple[str, str, str]] = Counter()
     filename = Path(source.path).name
     for finding in sorted(findings, key=lambda finding: (finding.start, finding.code, finding.end)):
         line = normalised(source.line(finding.start.row))
         owner = _owner(scanned, source.offset(finding.start))
+        if part_at is not None and (part := part_at(finding.start)):
+            owner = f"{part}:{owner}"
         key = (finding.code, owner, line)
         yield replace(finding, fingerprint=_fingerprint(finding.code, filename, line, owner, seen[key]))
         seen[key] += 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from torchlint.engine.lint import FileResult, is_of_interest, lint_source, unreadable
 from torchlint.engine.settings import Settings
-from torchlint.findings import Edit, Finding, Fix, Related
+from torchlint.findings import Finding, Fix, Related
 from torchlint.source.notebook import Cell, Notebook, View, is_notebook
 from torchlint.source.text import SourceFile, UnreadableError
 
@@ -54,13 +54,17 @@ def lint_cells(cells: Iterable[Cell], name: str, settings: Settings, path: Path 
         try:
             cell.check()
         except UnreadableError as error:
-            findings += unreadable(name, error, settings, path, cell=cell.number).findings
+            findings += unreadable(name, error, settings, path, cell=cell.number, identity=cell.identity).findings
         else:
             sound.append(cell)
     view = View.of(sound, name)
-    result = lint_source(view.source, settings, path)
+    result = lint_source(view.source, settings, path, lambda position: _identity(view.cell_at(position)))
     findings += (_in_cells(finding, view) for finding in result.findings)
     return replace(result, findings=tuple(sorted(findings, key=_place)))
+
+
+def _identity(cell: Cell | None) -> str:
+    return "" if cell is None else cell.identity
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
@@ -78,17 +82,10 @@ def _in_cells(finding: Finding, view: View) -> Finding:
         end=end,
         cell=cell,
         related=tuple(_related(related, view) for related in finding.related),
-        fix=None if fix is None else Fix(fix.applicability, fix.message, tuple(_edits(fix.edits, view))),
+        fix=None if fix is None else Fix(fix.applicability, fix.message, tuple(map(view.edit, fix.edits))),
     )
 
 
 def _related(related: Related, view: View) -> Related:
     cell, start = view.locate(related.start)
     return replace(related, start=start, cell=cell)
-
-
-def _edits(edits: Iterable[Edit], view: View) -> Iterator[Edit]:
-    for edit in edits:
-        cell, start = view.locate(edit.start)
-        _, end = view.locate(edit.end)
-        yield Edit(start, end, edit.content, cell)

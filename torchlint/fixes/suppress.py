@@ -73,7 +73,8 @@ def edits_that_silence(document: Document, findings: Sequence[Finding]) -> Itera
         return
     for cell in document.cells:
         own = [finding for finding in findings if finding.cell == cell.number]
-        for edit in suppression_edits(cell.code, scan(cell.code.text), own):
+        code = cell.code_in_place
+        for edit in suppression_edits(code, scan(code.text), own):
             yield replace(edit, cell=cell.number)
 
 

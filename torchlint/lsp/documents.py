@@ -37,6 +37,7 @@ class Part:
     cell: int | None
     text: str
     version: int | None
+    identity: str = ""  # the id of the cell in the file, where the editor knows it
 
     @property
     def lines(self) -> Sequence[str]:
@@ -79,17 +80,19 @@ class Unit:
         for number, cell in enumerate(notebook.cells if notebook is not None else (), 1):
             document = workspace.get_text_document(cell.document)
             if cell.kind == types.NotebookCellKind.Code and document.language_id == "python":
-                parts[cell.document] = Part(cell.document, number, document.source, document.version)
+                parts[cell.document] = Part(
+                    cell.document, number, document.source, document.version, _identity(cell.metadata)
+                )
         return parts
 
     def job(self, parts: dict[str, Part], settings: Settings) -> Job:
         """The job that lints `parts`; other cells of a notebook keep their place, empty."""
         if not self.is_notebook:
             return Job(self.path, self.name(), settings, parts[self.uri].text.encode("utf-8", "surrogatepass"))
-        by_number = {part.cell: part.text for part in parts.values()}
+        by_number = {part.cell: part for part in parts.values()}
         cells = [
-            {"cell_type": "code", "source": by_number[number]}
-            if number in by_number
+            {"cell_type": "code", "source": part.text, "id": part.identity}
+            if (part := by_number.get(number)) is not None
             else {"cell_type": "raw", "source": ""}
             for number in range(1, max((number or 0 for number in by_number), default=0) + 1)
         ]
@@ -114,6 +117,11 @@ class Unit:
                 before = self.parts[uri].lines
                 found[uri] = list(followed(self.findings[uri], before, parts[uri].lines))
         self.stamp, self.parts, self.findings, self.unreadable = stamp, parts, found, frozenset(unreadable)
+
+
+def _identity(metadata: object) -> str:
+    identity = metadata.get("id") if isinstance(metadata, dict) else None
+    return identity if isinstance(identity, str) else ""
 
 
 def followed(findings: Sequence[Finding], before: Sequence[str], after: Sequence[str]) -> list[Finding]:

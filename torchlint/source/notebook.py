@@ -4,8 +4,9 @@ A notebook is JSON. Here it is read with the place of every piece of every cell'
 pieces and nothing else: indentation, the order of keys, outputs and the final newline stay byte for byte.
 
 The module is the code cells one below the other. Magics and shell lines (`%time`, `!ls`, `x = !ls`, `torch.cat?`) are
-masked row by row; cells of other languages, be it by a `%%` line or by their metadata, are left out. Cells are told
-apart by their position, from 1, among all cells: their ids may be missing, odd or doubled.
+masked row by row; cells of other languages, be it by a `%%` line or by their metadata, are left out. A cell that is
+indented as a whole is dedented, as IPython does. Cells are told apart by their position, from 1, among all cells: their
+ids may be missing, odd or doubled, and serve where something is to be known again.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import codecs
 import functools
 import json
 import re
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from torchlint.findings import Position
+from torchlint.findings import Edit, Position
 from torchlint.source import shape
 from torchlint.source.scan import scan
 from torchlint.source.stack import call_deep
@@ -49,17 +51,22 @@ class Cell:
     """A code cell in Python.
 
     `source` holds its text, as it stands in the file but for a newline at its end, which is added where it is missing
-    (`padded`). `code` is the same with what is no Python masked; rows are the same, columns where nothing is masked.
+    (`padded`). `code` is the same without `indent`, by which the cell as a whole is indented, and with what is no
+    Python masked: rows are the same, columns where nothing is masked but for the indentation.
     """
 
     number: int  # from 1, among all cells
     source: SourceFile
     code: SourceFile
     padded: bool
+    indent: str = ""
+    identity: str = ""  # the id that nbformat 4.5 gives it
     literals: _Literals | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def from_text(cls, text: str, path: str, number: int, literals: _Literals | None = None) -> Cell | None:
+    def from_text(
+        cls, text: str, path: str, number: int, literals: _Literals | None = None, identity: str = ""
+    ) -> Cell | None:
         """The cell with this text; none where its first line says that it is in another language.
 
         Raises UnreadableError, with the row in the cell, for what can be no source code.
@@ -70,11 +77,24 @@ class Cell:
         for match in _UNREADABLE.finditer(plain):
             what = "null bytes" if match.group() == "\0" else "lone surrogates"
             raise UnreadableError(f"source code cannot contain {what}", plain.count("\n", 0, match.start()) + 1)
-        magic = _CELL_MAGIC.match(plain)
+        leading = _LEADING.match(plain)
+        indent = leading["indent"] if leading is not None else ""
+        code = re.sub(f"^{indent}", "", plain, flags=re.MULTILINE) if indent else plain
+        magic = _CELL_MAGIC.match(code)
         if magic is not None and magic["name"] not in _PYTHON_MAGICS:
             return None
-        code = masked(plain)
-        return cls(number, SourceFile(path, b"", plain, written), SourceFile(path, b"", code, code), padded, literals)
+        source = SourceFile(path, b"", plain, written)
+        return cls(number, source, _masked(code, path), padded, indent, identity, literals)
+
+    @property
+    def code_in_place(self) -> SourceFile:
+        """`code` with the indentation of the whole, and so with the columns of `source`."""
+        return _masked(self.source.text, self.source.path) if self.indent else self.code
+
+    def indented_by(self, row: int) -> int:
+        """By how many columns a row of `code` stands further left than in `source`."""
+        lines = self.source.lines
+        return len(self.indent) if row <= len(lines) and lines[row - 1].startswith(self.indent) else 0
 
     @property
     def text(self) -> str:
@@ -125,10 +145,34 @@ class View:
 
     def locate(self, position: Position) -> tuple[int | None, Position]:
         """The number of the cell in which a position of the module lies, and the position there."""
-        index = bisect.bisect_right(self._starts, position.row) - 1
-        if index < 0:
+        cell = self.cell_at(position)
+        if cell is None:
             return None, position
-        return self.cells[index].number, Position(position.row - self._starts[index] + 1, position.column)
+        row = self._row(position)
+        return cell.number, Position(row, position.column + cell.indented_by(row))
+
+    def cell_at(self, position: Position) -> Cell | None:
+        """The cell in which a position of the module lies."""
+        index = bisect.bisect_right(self._starts, position.row) - 1
+        return self.cells[index] if index >= 0 else None
+
+    def _row(self, position: Position) -> int:
+        return position.row - self._starts[bisect.bisect_right(self._starts, position.row) - 1] + 1
+
+    def edit(self, edit: Edit) -> Edit:
+        """An edit of the module as one of the cell in which it begins; what it writes is indented as the cell is."""
+        (number, start), (_, end) = self.locate(edit.start), self.locate(edit.end)
+        cell = self.cell_at(edit.start)
+        if cell is None or not cell.indent:
+            return Edit(start, end, edit.content, number)
+        content = edit.content
+        if edit.start.column == edit.end.column == 1 and (not content or content.endswith("\n")):
+            start, end = replace(start, column=1), replace(end, column=1)  # whole rows
+            return Edit(start, end, textwrap.indent(content, cell.indent), number)
+        content = _BEFORE_ROW.sub(f"\n{cell.indent}", content)
+        if start.column == 1:  # the row has no indentation yet
+            content = cell.indent + content
+        return Edit(start, end, content, number)
 
 
 @dataclass(frozen=True)
@@ -223,6 +267,7 @@ _NEWLINE = re.compile(r"\r\n?|\n")
 _ROW = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _LAST_NEWLINE = re.compile(r"(?:\r\n?|\n)\Z")
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
+_BEFORE_ROW = re.compile(r"\n(?!\n)")
 
 
 def _row(text: str, offset: int) -> int:
@@ -235,6 +280,9 @@ def _row(text: str, offset: int) -> int:
 _PYTHON_MAGICS = frozenset({"capture", "debug", "ipytest", "prun", "time", "timeit", "wandb"})
 # A cell's first line that says what the whole cell is. On Databricks one sign does: there these are languages.
 _CELL_MAGIC = re.compile(r"\s*^(?:%%(?P<name>\w*)|%(?:fs|md|sh)\b|%(?:html|r|scala|sql)[ \t]*$)", re.MULTILINE)
+
+# By what IPython dedents: the indentation of the first row with something on it, also under a magic for the cell.
+_LEADING = re.compile(r"(?:[ \t]*\n)*(?:%%[^\n]*\n(?:[ \t]*\n)*)?(?P<indent>[ \t]+)(?=\S)")
 
 _INDENT = re.compile(r"[ \t]*")
 # No Python statement begins with these characters; the assignment of what a magic returns; a question at a row's end.
@@ -261,6 +309,11 @@ def masked(text: str) -> str:
         pieces += (text[done:code], statement, "\n" * text.count("\n", start, end))
         done = end
     return "".join((*pieces, text[done:]))
+
+
+def _masked(text: str, path: str) -> SourceFile:
+    code = masked(text)
+    return SourceFile(path, b"", code, code)
 
 
 def _escape_end(text: str, start: int) -> int:
@@ -331,7 +384,9 @@ def _with_cells(notebook: Notebook, found: _RawNotebook) -> Notebook:
         assert raw.literals is not None
         text = "".join(piece for piece, _, _ in raw.literals.pieces)
         try:
-            cell = Cell.from_text(text, notebook.path, number, raw.literals)
+            identity = raw.members.get("id")
+            identity = identity if isinstance(identity, str) else ""
+            cell = Cell.from_text(text, notebook.path, number, raw.literals, identity)
         except UnreadableError as error:
             problems.append((number, error))
         else:
