@@ -9,9 +9,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
+from packaging.requirements import Requirement
 from pre_commit.clientlib import load_config
 
 from tests.cli.conftest import Ran
+from torchlint import __version__
 from torchlint.engine.settings import OPTIONS, Configuration
 from torchlint.rules import pages
 
@@ -21,6 +24,7 @@ else:
     import tomli as tomllib
 
 Call = Callable[..., Ran]
+ROOT = Path(__file__).parents[2]
 
 
 class TestRule:
@@ -91,7 +95,47 @@ class TestInit:
         torchlint("init")
         (repository,) = load_config(str(project / ".pre-commit-config.yaml"))["repos"]
         (entry,) = repository["hooks"]
-        assert entry["entry"] == "torchlint check --force-exclude"
+        (published,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+        common = ("id", "name", "entry", "language", "types_or", "require_serial")
+        assert [entry[key] for key in common] == [published[key] for key in common]
+
+    @pytest.mark.parametrize(
+        ("recorded", "source", "is_shared"),
+        [
+            (None, f"torchlint=={__version__}", True),
+            ({"url": "file:///my%20clone", "dir_info": {"editable": True}}, "torchlint @ file:///my%20clone", False),
+            (
+                {"url": "https://a.b/torchlint", "vcs_info": {"vcs": "git", "commit_id": "0123abc"}},
+                "torchlint @ git+https://a.b/torchlint@0123abc",
+                True,
+            ),
+            (
+                {"url": "ssh://git@a.b/all.git", "vcs_info": {"vcs": "git", "commit_id": "0"}, "subdirectory": "lint"},
+                "torchlint @ git+ssh://git@a.b/all.git@0#subdirectory=lint",
+                True,
+            ),
+        ],
+    )
+    def test_the_hook_installs_torchlint_from_where_it_came(
+        self,
+        torchlint: Call,
+        project: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        recorded: dict[str, object] | None,
+        source: str,
+        is_shared: bool,
+    ) -> None:
+        metadata = project / f"torchlint-{__version__}.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torchlint\nVersion: {__version__}\n")
+        if recorded is not None:
+            (metadata / "direct_url.json").write_text(json.dumps(recorded))
+        monkeypatch.syspath_prepend(project)
+        ran = torchlint("init")
+        (repository,) = load_config(str(project / ".pre-commit-config.yaml"))["repos"]
+        assert repository["hooks"][0]["additional_dependencies"] == [source]
+        assert Requirement(source).name == "torchlint"
+        assert ("only this machine" in ran.err) == (not is_shared)
 
     def test_hooks_that_are_there_stay(self, torchlint: Call, project: Path) -> None:
         hooks = project / ".pre-commit-config.yaml"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import click
@@ -11,7 +13,7 @@ from torchlint import __version__
 from torchlint.cli import console
 from torchlint.cli.files import write_atomically
 
-__all__ = ["hook", "init", "template"]
+__all__ = ["hook", "init", "requirement", "template"]
 
 # What a project is likely to set, in this order; `torchlint config` lists the rest.
 _SHOWN = (
@@ -40,8 +42,22 @@ def template() -> str:
     return "\n".join(lines) + "\n"
 
 
-def hook() -> str:
-    """The entry of torchlint in the list of repositories of a .pre-commit-config.yaml."""
+def requirement() -> str:
+    """What pip installs this torchlint from: the place it came from, which pip recorded (PEP 610), or the index."""
+    try:
+        recorded = distribution("torchlint").read_text("direct_url.json")
+    except PackageNotFoundError:  # run from a folder of sources
+        recorded = None
+    origin = json.loads(recorded or "{}")
+    if "url" not in origin:
+        return f"torchlint=={__version__}"
+    vcs, folder = origin.get("vcs_info"), origin.get("subdirectory")
+    url = f"{vcs['vcs']}+{origin['url']}@{vcs['commit_id']}" if vcs else origin["url"]
+    return f"torchlint @ {url}#subdirectory={folder}" if folder else f"torchlint @ {url}"
+
+
+def hook(source: str) -> str:
+    """The entry of torchlint in a .pre-commit-config.yaml, below `repos`; `source` is what pip installs."""
     return f"""\
   - repo: local
     hooks:
@@ -50,7 +66,8 @@ def hook() -> str:
         entry: torchlint check --force-exclude
         language: python
         types_or: [python, jupyter]
-        additional_dependencies: ["torchlint=={__version__}"]
+        require_serial: true
+        additional_dependencies: [{json.dumps(source)}]
 """
 
 
@@ -65,8 +82,11 @@ def init(force: bool) -> None:
         raise click.ClickException(f"{present.name} configures torchlint here already")
     write_atomically(_CONFIG, template())
     console.write([f"Wrote {_CONFIG}.\n"])
+    source = requirement()
     if _HOOKS.exists():
-        console.write([f"To check each commit, add to {_HOOKS}:\n\n", hook()])
+        console.write([f"To check each commit, add to {_HOOKS}:\n\n", hook(source)])
     else:
-        write_atomically(_HOOKS, "repos:\n" + hook())
+        write_atomically(_HOOKS, "repos:\n" + hook(source))
         console.write([f"Wrote {_HOOKS}; 'pre-commit install' turns it on.\n"])
+    if source.startswith("torchlint @ file:"):
+        console.note(f"The hook installs {source.removeprefix('torchlint @ ')}, which only this machine has.")
