@@ -24,6 +24,14 @@ def test_fires() -> None:
             for t in range(1, n):
                 ids[:, t] = model(ids[:, :t])[:, -1].argmax(-1)  # TL312
             return ids
+
+        def greedy(model, src, n):
+            memory = model.encode(src.cuda())
+            ys = th.zeros(1, 1, dtype=th.long, device="cuda")
+            for _ in range(n):
+                out = model.decode(ys, memory)  # TL312
+                ys = th.cat([ys, model.head(out[-1]).argmax(-1)[None]])
+            return ys
         """,
         "TL312",
     )
@@ -33,6 +41,11 @@ def test_silent() -> None:
     check(
         """
         import torch
+
+        def other(net, ids, n):
+            for _ in range(n):
+                ids = torch.cat([ids, net(ids)[-1].argmax(-1)], dim=1)  # the last of a batch
+            return ids
 
         def cached(net, ids, n):
             past = None

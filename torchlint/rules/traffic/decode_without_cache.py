@@ -42,11 +42,12 @@ class DecodeWithoutCache(Rule):
             for argument in site.arguments
         ):
             return
-        grown = any(
-            _has_grown(model, argument.node, loop) or _is_prefix(model, argument.node, loop)
-            for argument in site.arguments
-        )
-        if not grown or not _reads_last(model, site.node, loop):
+        joins = [_grown(model, argument.node, loop) for argument in site.arguments]
+        if not any(joins) and not any(_is_prefix(model, argument.node, loop) for argument in site.arguments):
+            return
+        if not _reads_last(
+            model, site.node, loop, any(join is not None and _is_along_first(model, join) for join in joins)
+        ):
             return
         hot = model.hot(site.context)
         if (
@@ -75,8 +76,8 @@ def _runs_model(site: sites.Call) -> bool:
     )
 
 
-def _has_grown(model: Model, sequence: cst.BaseExpression, loop: Context) -> bool:
-    """Whether a round joins the sequence to itself with something more."""
+def _grown(model: Model, sequence: cst.BaseExpression, loop: Context) -> Operation | None:
+    """What joins the sequence to itself with something more, in each round."""
 
     def joins_itself(step: Operation) -> bool:
         parts = step.operands[0] if step.operands else None
@@ -88,7 +89,14 @@ def _has_grown(model: Model, sequence: cst.BaseExpression, loop: Context) -> boo
             and any(step.node in made_by(model, element.value) for element in parts.elements)
         )
 
-    return reach(model, sequence, joins_itself, first_operand(_THROUGH)) is not None
+    reached = reach(model, sequence, joins_itself, first_operand(_THROUGH))
+    return reached.operations[0] if reached is not None else None
+
+
+def _is_along_first(model: Model, join: Operation) -> bool:
+    """Whether positions lie along the first axis, before those of the batch."""
+    axis = join.argument(1, "dim", "axis")
+    return join.name != "hstack" and (axis is None or model.value(axis).const == 0)
 
 
 def _is_prefix(model: Model, sequence: cst.BaseExpression, loop: Context) -> bool:
@@ -115,8 +123,8 @@ def _is_prefix(model: Model, sequence: cst.BaseExpression, loop: Context) -> boo
     )
 
 
-def _reads_last(model: Model, call: cst.Call, loop: Context) -> bool:
-    """Whether the loop reads only the last position of what the model returns."""
+def _reads_last(model: Model, call: cst.Call, loop: Context, along_first: bool) -> bool:
+    """Whether the loop reads only the last position of what the model returns, along the first axis or the second."""
     body = set(within([loop.node])) if loop.node is not None else set()
     named = (use for origin in made_by(model, call) for use in model.uses.get(origin, ()))
     readings: list[cst.CSTNode] = [call, *(use for use in named if use in body)]
@@ -131,6 +139,10 @@ def _reads_last(model: Model, call: cst.Call, loop: Context) -> bool:
             position = around.slice[1].slice if len(around.slice) > 1 else None
             if made is None:
                 return False
+            first = around.slice[0].slice
+            if along_first and isinstance(first, cst.Index) and model.value(first.value).const == -1:
+                last += 1
+                continue
             if position is None:
                 readings.append(around)  # `out[0]`, then its last position
                 continue
