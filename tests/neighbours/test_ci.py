@@ -13,6 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS = ACTION["runs"]["steps"]
@@ -98,10 +103,26 @@ def test_what_stands_in_an_input_is_never_run(tmp_path: Path, runner: dict[str, 
     assert not (tmp_path / "hit").exists()
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/guide/ci.md"])
+def test_the_copy_for_a_job_lies_where_the_jobs_look_and_holds_what_builds_it(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (prefix, names), *more = re.findall(r"git -C \S+ archive --prefix=(\S+)/ HEAD \\\n +(.+) \| tar -x", text)
+    assert not more
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {"action.yml", "pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    assert set(names.split()) == needed | {*wheel["packages"], *wheel["force-include"]}
+    github, gitlab = (
+        yaml.safe_load((ROOT / "docs" / "snippets" / name).read_text(encoding="utf-8"))
+        for name in ("github.yml", "gitlab.yml")
+    )
+    assert [step["uses"] for step in github["jobs"]["torchlint"]["steps"]][1:] == [f"./{prefix}"]
+    assert gitlab["torchlint"]["script"][0] == f"pip install --quiet ./{prefix}"
+
+
 def test_the_gitlab_job_writes_what_it_uploads(tmp_path: Path) -> None:
     job = yaml.safe_load((ROOT / "docs" / "snippets" / "gitlab.yml").read_text(encoding="utf-8"))["torchlint"]
-    install, command = job["script"]
-    assert install.startswith("pip install ")
+    _, command = job["script"]
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").write_text(BAD)
     run = subprocess.run(
