@@ -233,7 +233,8 @@ def _made_there(flagged: _Flagged) -> Repair | None:
                 edits.append(Edit(closing, closing, f", device={target}"))
         if not edits:
             return None
-        edits.append(Edit(flagged.span(node.func.value)[1], flagged.span(node)[1], ""))
+        dot = flagged.at(node.func.end_lineno or 1, (node.func.end_col_offset or 0) - len(node.func.attr) - 1)
+        edits.append(Edit(dot, flagged.span(node)[1], ""))
         return Repair(tuple(edits), "the tensor made on the device")
     return None
 

@@ -61,7 +61,7 @@ def search(
         going: whether there is time to go on.
     """
     order = count()
-    open_: list[tuple[int, int, dict[str, Any], Outcome]] = []
+    open_: list[tuple[int, int, dict[str, Any], Outcome, Iterator[dict[str, Any]]]] = []
     known: set[tuple[int, str]] = set()
     ended = 0
 
@@ -71,7 +71,7 @@ def search(
         ended += outcome.ended
         if outcome.error is not None and outcome.signature not in known:
             known.add(outcome.signature)
-            heapq.heappush(open_, (-outcome.reached, next(order), trial, outcome))
+            heapq.heappush(open_, (-outcome.reached, next(order), trial, outcome, _changed(trial, outcome)))
         return outcome
 
     first = tried(dict(start))
@@ -87,7 +87,7 @@ def search(
     while open_ and going() and ended < MAX_ENDED:
         at = heapq.heappop(open_)
         best = min(best, at, key=lambda one: one[:2])
-        for candidate in _changed(at[2], at[3]):
+        for candidate in at[4]:
             if not going() or ended >= MAX_ENDED:
                 break
             outcome = tried(candidate)

@@ -1,0 +1,65 @@
+"""The forms that a finding is measured against, where its repair needs a decision."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import pytest
+
+from torchlint.findings import Finding
+from torchlint.verify import extract
+from torchlint.verify.repairs import ways
+
+CASES = [
+    ("TL101", "y = x.sum().item()", "x.sum().item()", ["y = x.sum().detach()",
+                                                     "y = torchlint_replayed(lambda: (x.sum().item()))"]),
+    ("TL102", "if x.any() or y:\n    z = 1", "x.any()",
+     ["if torchlint_replayed(lambda: bool(x.any())) or y:\n    z = 1"]),
+    ("TL105", "y = x[m]", "x[m]", ["y = x[torchlint_replayed(lambda: (m).nonzero(as_tuple=True))]"]),
+    ("TL105", "y = x[m, 1:]", "x[m, 1:]", ["y = x[torchlint_replayed(lambda: (m).nonzero(as_tuple=True)[0]), 1:]"]),
+    ("TL106", "y = x[:n]", "x[:n]", ["y = x[:torchlint_replayed(lambda: int(n))]"]),
+    ("TL107", "y = max(p.norm() for p in ps)", "max(p.norm() for p in ps)",
+     ["y = torchlint_together(p.norm() for p in ps).max()"]),
+    ("TL107", "y = max(ps)", "max(ps)", ["y = torchlint_together(ps).max()"]),
+    ("TL110", "torch.cuda.synchronize()", "torch.cuda.synchronize()", ["pass"]),
+    ("TL201", "y = [f(r, k) for r in x]", "[f(r, k) for r in x]",
+     ["y = list(torchlint_batched(lambda r: f(r, k), x))"]),
+    ("TL201", "for i in range(n):\n    for j in range(m):\n        o[i, j] = f(x[i], y[j])",
+     "for i in range(n):\n    for j in range(m):\n        o[i, j] = f(x[i], y[j])",
+     ["o.copy_(torchlint_batched(lambda i, j: f(x[i], y[j]), n, m))"]),
+    ("TL203", "a = torch.cat([a, b], dim=1)", "torch.cat([a, b], dim=1)", ["a = torchlint_grown(a, b, 1)"]),
+    ("TL508", "y = torch.zeros(3).to(d)", "torch.zeros(3).to(d)", []),
+    ("TL602", "kept.append(out)", "kept.append(out)", ["kept.append(out.detach())"]),
+    ("TL201", "y = [f(r) for r in x if r]", "[f(r) for r in x if r]", []),
+    ("TL302", "y = x.softmax(-1)", "x.softmax(-1)", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "text", "piece", "wanted"), CASES)
+def test_the_form_to_measure_against(
+    make_finding: Callable[..., Finding], code: str, text: str, piece: str, wanted: list[str]
+) -> None:
+    lines = text.split("\n")
+    made = [
+        extract.repaired(lines, repair.edits).rstrip("\n")
+        for repair in ways(make_finding(text, piece, code=code), lines)
+    ]
+    assert made == wanted
+    for one in made:
+        ast.parse(one)
+
+
+def test_a_factory_is_called_on_the_device(make_finding: Callable[..., Finding]) -> None:
+    text = "def f(d):\n    w = torch.arange(4)\n    return (w * 2).to(d)\n"
+    lines = text.split("\n")
+    (repair,) = ways(make_finding(text, "(w * 2).to(d)", code="TL508"), lines)
+    assert extract.repaired(lines, repair.edits).startswith(
+        "def f(d):\n    w = torch.arange(4, device=d)\n    return (w * 2)\n"
+    )
+
+
+def test_the_findings_own_fix_comes_first(make_finding: Callable[..., Finding]) -> None:
+    repairs = list(ways(make_finding("y = x.item()", "x.item()", "x"), ["y = x.item()"]))
+    assert repairs[0].what == "write it otherwise"
+    assert len(repairs) == 3
