@@ -554,6 +554,18 @@ class TestHotness:
             "deep": True,
         }
 
+    def test_what_prepares_a_loader_gives_it_back(self) -> None:
+        assert heat(
+            """
+            class Trainer:
+                def values(self, data):
+                    loader = self.accelerator.prepare(torch.utils.data.DataLoader(data))
+                    scores = self.accelerator.gather(data)
+                    for batch in loader:
+                        mark("batch")
+            """
+        ) == {"batch": True}
+
     def test_methods_of_test_cases_are_not_hot(self) -> None:
         assert heat(
             """

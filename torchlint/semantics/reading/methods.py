@@ -39,11 +39,23 @@ _WEAK_TENSOR_METHODS = frozenset(
 )
 
 
+# Methods of Accelerate's and Fabric's that give back what they are given, ready for the device.
+_PREPARES = frozenset(
+    """prepare prepare_model prepare_data_loader prepare_optimizer setup setup_dataloaders setup_module
+    setup_optimizers""".split()
+)
+
+
 class MethodReader(ModuleReader):
     """Evaluates method calls."""
 
     def call_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
         kind = receiver.kind
+        if method in _PREPARES and (
+            kind is Kind.UNKNOWN or (kind is Kind.TENSOR and receiver.conf is Confidence.POSSIBLE)
+        ):
+            if any(argument.value.kind in (Kind.LOADER, Kind.OPTIMIZER) for argument in site.arguments):
+                return self.accelerator_method(method, site)  # nothing else is given these to prepare
         if kind is Kind.TENSOR or kind is Kind.BATCH:
             return self.tensor_method(receiver, method, site)
         if kind is Kind.MODULE:
@@ -172,16 +184,7 @@ class MethodReader(ModuleReader):
     def accelerator_method(self, method: str, site: sites.Call) -> Value:
         """Accelerate's and Fabric's: they move, and run backward."""
         self.model.accelerated = True
-        if method in (
-            "prepare",
-            "setup",
-            "setup_dataloaders",
-            "prepare_model",
-            "prepare_data_loader",
-            "prepare_optimizer",
-            "setup_module",
-            "setup_optimizers",
-        ):
+        if method in _PREPARES:
             values = [self.prepared(argument.value) for argument in site.arguments]
             if len(values) == 1:
                 return values[0]
