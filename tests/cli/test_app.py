@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from tests.cli.conftest import Ran
 from torchlint import __version__
@@ -41,6 +42,33 @@ Call = Callable[..., Ran]
 )
 def test_a_command_is_found_or_means_check(written: str, meant: str) -> None:
     assert app.route(written.split()) == meant.split()
+
+
+@pytest.mark.parametrize(
+    ("typed", "incomplete", "offered", "not_offered"),
+    [
+        ("", "ba", {"baseline"}, {"check", "--select"}),
+        ("", "--out", {"--output-format", "--output-file"}, {"--select"}),
+        ("", "--ver", {"--version", "--verbose"}, {"--select"}),
+        ("src", "--unsafe", {"--unsafe-fixes"}, {"--select"}),
+        ("--select TL1 -q", "--watc", {"--watch"}, {"check"}),
+        ("-q rule", "--al", {"--all"}, {"--select"}),
+        ("rule", "--out", {"--output-format"}, {"--output-file"}),
+        ("baseline", "cr", {"create"}, {"check"}),
+        ("", "sr", {"sr"}, {"check"}),  # what the shell is to complete as a path
+        ("src", "sr", {"sr"}, {"check"}),
+    ],
+)
+def test_the_shell_completes_with_and_without_a_command(
+    typed: str, incomplete: str, offered: set[str], not_offered: set[str]
+) -> None:
+    completion = ShellComplete(app.cli, {}, "torchlint", "_TORCHLINT_COMPLETE")
+    items = completion.get_completions(typed.split(), incomplete)
+    values = [item.value for item in items]
+    assert offered <= set(values)
+    assert not not_offered & set(values)
+    assert len(values) == len(set(values))
+    assert all((item.type == "file") == (item.value == incomplete) for item in items)
 
 
 def test_version(torchlint: Call) -> None:

@@ -6,7 +6,7 @@ import importlib
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from torchlint import __version__
 from torchlint.cli import console
 from torchlint.cli.status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK
 from torchlint.engine.errors import UserError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["COMMANDS", "run"]
 
@@ -54,6 +57,25 @@ class _Commands(click.Group):
             raise _not_installed(name, module, failure) from failure
         assert isinstance(command, click.Command)
         return command
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args and extra.get("resilient_parsing"):  # the shell asks how a line goes on, as it was typed
+            args = route(args)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What the first word may be: a command, or what `check`, which is not named, begins with."""
+        named = super().shell_complete(ctx, incomplete)
+        check = self.get_command(ctx, "check")
+        assert check is not None
+        with check.make_context("check", [], parent=ctx, resilient_parsing=True) as own:
+            if incomplete.startswith("-"):
+                known = {item.value for item in named}
+                return named + [item for item in check.shell_complete(own, incomplete) if item.value not in known]
+            (paths,) = (param for param in check.params if isinstance(param, click.Argument))
+            return paths.shell_complete(own, incomplete) + named  # files first: they end what stands before them
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
