@@ -82,6 +82,75 @@ def test_findings_name_their_cell(
     assert places(lint(tmp_path, sources)) == expected
 
 
+def code_cell(source: str, **more: Any) -> dict[str, Any]:
+    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source, **more}
+
+
+def document(*cells: Any, minor: int = 4, **more: Any) -> dict[str, Any]:
+    return {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": minor, **more}
+
+
+def nested(depth: int) -> Any:
+    value: Any = 0
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+PLAIN = document(code_cell(SETUP), code_cell(LOOP))
+OLD = [{"cell_type": "code", "language": "python", "outputs": [], "input": text} for text in (SETUP, LOOP)]
+IMAGE = [{"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo" * 400_000}, "metadata": {}}]
+FOUND = [("TL601", 2, ROW)]
+TEXT = json.dumps(PLAIN, indent=1)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(TEXT, FOUND, id="without ids"),
+        pytest.param(document(code_cell(SETUP, id="a"), code_cell(LOOP, id="b"), minor=5), FOUND, id="with ids"),
+        pytest.param(document(code_cell(SETUP, id="a"), code_cell(LOOP, id="a"), minor=5), FOUND, id="one id twice"),
+        pytest.param(document(code_cell(SETUP, id=7), code_cell(LOOP, id=None), minor=5), FOUND, id="odd ids"),
+        pytest.param({"nbformat": 3, "metadata": {}, "worksheets": [{"cells": OLD}]}, FOUND, id="nbformat 3"),
+        pytest.param({"nbformat": 3, "worksheets": [{"cells": [one]} for one in OLD]}, FOUND, id="worksheets"),
+        pytest.param({"cells": PLAIN["cells"]}, FOUND, id="nothing but cells"),
+        pytest.param({**PLAIN, "nbformat": 9, "more": {"cells": [7]}}, FOUND, id="a format to come"),
+        pytest.param({**PLAIN, "metadata": None}, FOUND, id="no metadata"),
+        pytest.param({**PLAIN, "metadata": {"kernelspec": {"language": "python"}}}, FOUND, id="a kernel"),
+        pytest.param({**PLAIN, "metadata": {"kernelspec": {"language": "R"}}}, [], id="R"),
+        pytest.param({**PLAIN, "metadata": {"language_info": {"name": "julia"}}}, [], id="Julia"),
+        pytest.param(document(code_cell(SETUP, outputs=IMAGE), code_cell(LOOP)), FOUND, id="huge outputs"),
+        pytest.param(document(code_cell(SETUP, outputs=nested(300)), code_cell(LOOP)), FOUND, id="deep outputs"),
+        pytest.param(json.dumps(PLAIN, separators=(",", ":")), FOUND, id="on one row"),
+        pytest.param(json.dumps(PLAIN, indent="\t").replace("\n", "\r\n"), FOUND, id="tabs and carriage returns"),
+        pytest.param(TEXT.encode("utf-8-sig"), FOUND, id="a byte order mark"),
+        pytest.param(TEXT.encode("utf-16"), "cannot be decoded as utf-8", id="utf-16"),
+        pytest.param("", [], id="empty"),
+        pytest.param(document(), [], id="no cells"),
+        pytest.param(TEXT[:-20], "is no JSON", id="cut off"),
+        pytest.param(TEXT.replace("\n", "\n<<<<<<< HEAD\n", 1), "is no JSON", id="a conflict"),
+        pytest.param("version https://git-lfs.github.com/spec/v1\n", "is no JSON", id="a pointer to large files"),
+        pytest.param([PLAIN], "the file holds no object", id="a list"),
+    ],
+)
+def test_notebooks_of_all_sorts(tmp_path: Path, data: Any, expected: list[tuple[str, int, int]] | str) -> None:
+    text = data if isinstance(data, (str, bytes)) else json.dumps(data)
+    before = text if isinstance(text, bytes) else text.encode()
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(before)
+    result = check([path], settings(tmp_path))
+    if isinstance(expected, str):
+        (finding,) = result.findings
+        assert (finding.code, finding.cell) == ("TL003", None)
+        assert expected in finding.message
+        assert "\n" not in finding.message
+    else:
+        assert places(result) == expected
+    fix([path], settings(tmp_path, unsafe_fixes=True))
+    written = before.replace(b"total += loss", b"total += loss.detach()") if expected == FOUND else before
+    assert path.read_bytes() == written
+
+
 def test_what_explains_a_finding_names_its_cell(tmp_path: Path) -> None:
     rules = frozenset({"TL101"})
     step = "def step(x):\n    loss = model(x).mean()\n    loss.backward()\n    return loss.item()"
