@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
 import pytest
 from lsprotocol import types
 
 from tests.lsp.conftest import LOOP, Editor, codes
+from torchlint.engine.notebooks import lint_notebook
+from torchlint.engine.settings import Settings
+from torchlint.source import notebook as source
 
 pytestmark = pytest.mark.asyncio
 
@@ -40,8 +47,10 @@ class Notebook:
                     notebook_type="jupyter-notebook",
                     version=1,
                     cells=[
-                        types.NotebookCell(kinds.get(language, types.NotebookCellKind.Code), uri)
-                        for uri, (language, _) in zip(self.cells, cells, strict=True)
+                        types.NotebookCell(
+                            kinds.get(language, types.NotebookCellKind.Code), uri, metadata={"id": f"id-{number}"}
+                        )
+                        for number, (uri, (language, _)) in enumerate(zip(self.cells, cells, strict=True))
                     ],
                 ),
                 documents,
@@ -70,6 +79,14 @@ class Notebook:
         )
 
 
+def fingerprint(cells: Mapping[str, str]) -> str:
+    """Of what is found in a file with these cells, texts with their ids."""
+    written = json.dumps({"cells": [{"cell_type": "code", "source": text, "id": id} for text, id in cells.items()]})
+    settings = Settings(root=Path(), rules=frozenset({"TL601"}))
+    (finding,) = lint_notebook(source.Notebook.from_bytes(written.encode(), "a.ipynb"), settings).findings
+    return finding.fingerprint
+
+
 async def test_findings_stand_in_the_cell_that_pays(editor: Editor) -> None:
     await editor.start(CAPABILITIES)
     notebook = Notebook(
@@ -83,6 +100,8 @@ async def test_findings_stand_in_the_cell_that_pays(editor: Editor) -> None:
     setup, _, steps, sql, bash = notebook.cells
     (found,) = await editor.shown(steps)
     assert codes([found]) == [("TL601", ROW + 2)]
+    assert isinstance(found.data, dict)
+    assert found.data["fingerprint"] == fingerprint({SETUP: "id-0", "%%time\n!ls it's\n" + STEPS: "id-2"})
     (why,) = found.related_information or ()
     assert (why.location.uri, why.location.range.start.line) == (steps, 3)
     assert await editor.shown(setup) == []
