@@ -44,6 +44,13 @@ def save(model, path):
         pass
     except OSError as error:
         print(error)
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, refit=False):
+        if refit:
+            print(x.sum().item())
+        return x
 """
 READ, GATED, ON_HOST, SILENCED, SAVED = 11, 13, 15, 16, 22
 
@@ -90,6 +97,11 @@ def test_a_line_that_another_file_makes_hot(torchlint: Torchlint, project: Path)
         (GATED, False, ["this condition holds now and then, not on every step (train.py:12:12)"]),
         (SAVED, False, ["no loop of steps is around it in `save`, and no call of it is seen (train.py:19:1)"]),
         (1, False, ["no loop of steps is around it, and a module's own code runs once"]),
+        (
+            34,
+            False,
+            ["this switch is left as it is by every call that is seen, which keeps the branch out (train.py:33:12)"],
+        ),
         (28, False, ["an exception handler runs where something failed (train.py:27:5)"]),
         (4, False, ["no loop of steps is around it in `train`, and no call of it is seen (train.py:4:1)"]),
     ],
@@ -158,8 +170,8 @@ def test_a_place_with_a_column_as_reports_write_it(torchlint: Torchlint, train: 
     ("place", "message"),
     [
         ("train.py", "'train.py' is no place: write FILE:LINE, such as train.py:12"),
-        ("train.py:99", "train.py:99: there is no such line; the file has 28"),
-        ("train.py:0", "train.py:0: there is no such line; the file has 28"),
+        ("train.py:99", "train.py:99: there is no such line; the file has 35"),
+        ("train.py:0", "train.py:0: there is no such line; the file has 35"),
         ("train.py:2", "train.py:2: holds no code"),
         ("train.py:20", "train.py:20: holds no code"),
         ("gone.py:1", "gone.py: cannot be read: No such file or directory"),

@@ -54,6 +54,9 @@ def _reasons(context: Context, seen: frozenset[FunctionInfo]) -> Iterator[Reason
             if link.gate in _GATES and not (link.gate is Gate.RARE and hotness.accumulates(link)):
                 yield _GATES[link.gate], link.test if link.test is not None else link.node
                 return
+            if link.owner is not None and not hotness.opens(link.owner, link.asks):
+                yield "this switch is left as it is by every call that is seen, which keeps the branch out", link.test
+                return
         elif link.scope is Scope.HANDLER:
             yield "an exception handler runs where something failed", link.node
             return

@@ -253,7 +253,7 @@ def _heat(context: Context) -> Hot | Body | None:
     if step_loop is None:
         return None
     owner = step_loop.owner
-    if owner is not None and owner.callers and not owner.passed_on and not any(_may_reach(owner, asks)):
+    if owner is not None and not owner.passed_on and not opens(owner, asks):
         return None
     if (owner is not None and owner.role in COLD_ROLES) or in_test(step_loop):
         return None
@@ -302,11 +302,7 @@ _INTERFACE_REASONS = {
 @question(None)
 def _hot_body(function: FunctionInfo, asks: Asked) -> Hot | None:
     """Whether a function's body is hot: by its interface, or through a caller that asks for what is behind a flag."""
-    if function.role in HOT_ROLES and (
-        all(_holds_unasked(function, *ask) for ask in asks)
-        or any(_may_reach(function, asks))
-        or _asked_of_base(function, asks)
-    ):
+    if function.role in HOT_ROLES and opens(function, asks):
         reason = _INTERFACE_REASONS[function.role].format(function.qualname)
         trains = function.role in (Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD)
         return Hot(((reason, function.node),), Iterates.STEPS, trains=trains, interface=True, loop=None)
@@ -324,6 +320,15 @@ def _hot_body(function: FunctionInfo, asks: Asked) -> Hot | None:
         reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
         return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
     return best
+
+
+def opens(function: FunctionInfo, asks: Asked) -> bool:
+    """Whether code behind these switches of a function is reached, as far as its interface and its callers tell."""
+    if function.role in HOT_ROLES and (
+        all(_holds_unasked(function, *ask) for ask in asks) or _asked_of_base(function, asks)
+    ):
+        return True
+    return any(_may_reach(function, asks)) or (function.role not in HOT_ROLES and not function.callers)
 
 
 def _may_reach(function: FunctionInfo, asks: Asked) -> Iterator[CallerSite]:
