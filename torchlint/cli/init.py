@@ -89,4 +89,5 @@ def init(force: bool) -> None:
         write_atomically(_HOOKS, "repos:\n" + hook(source))
         console.write([f"Wrote {_HOOKS}; 'pre-commit install' turns it on.\n"])
     if source.startswith("torchlint @ file:"):
-        console.note(f"The hook installs {source.removeprefix('torchlint @ ')}, which only this machine has.")
+        place = source.removeprefix("torchlint @ ")
+        console.note(f"The hook installs {place}, which only this machine has: others need an address in its place.")
