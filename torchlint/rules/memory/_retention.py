@@ -17,7 +17,7 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children
+from torchlint.semantics.names import children, identifier
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
 # Functions, methods and attributes of tensors and lists whose answer is the same with a graph and without one.
@@ -189,14 +189,17 @@ def needed_by_backward(name: str, context: Context, model: Model) -> bool:
 
 
 def seen_whole(name: str, context: Context, model: Model) -> bool:
-    """Whether all that reads what a local name holds is in sight, and gives the same with a graph and without one."""
+    """Whether all that reads what a name holds is in sight, and gives the same with a graph and without one.
+
+    A file whose own top level trains is a program: nobody imports its names.
+    """
     base = name.split("[", 1)[0]
-    if "." in base or context.owner is None:
+    if "." in base:
         return False
-    *_, outermost = _around(context.owner)
+    outermost = model.module if context.owner is None else [*_around(context.owner)][-1].node
     bound = False
-    for node in below(outermost.node):
-        if not isinstance(node, cst.Name) or node.value != base:
+    for node in below(outermost):
+        if not isinstance(node, cst.Name) or identifier(node.value) != base:
             continue
         around = model.parent(node)
         if isinstance(around, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign)) and around.target is node:
