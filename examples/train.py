@@ -1,7 +1,7 @@
 """Train a small transformer to tell the pitches of noisy tones apart, and report how long a step takes.
 
-It works, on CPU and CUDA, and learns well. It also holds seven common ways to leave a GPU idle or its memory full, all of
-which torchlint finds; `train_repaired.py` is the same program without them.
+It works, on CPU and CUDA, and learns well. It also holds seven common ways to leave a GPU idle or its memory full, all
+of which torchlint finds; `train_repaired.py` is the same program without them.
 
     python examples/train.py
     torchlint examples/train.py
