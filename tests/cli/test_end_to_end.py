@@ -173,6 +173,7 @@ from torchlint.cli import main
 from torchlint.engine.job import Linter
 from torchlint.source.stack import call_deep
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin without
 lint = Linter.lint
 
 def interrupted(self, job):

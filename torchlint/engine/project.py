@@ -72,7 +72,9 @@ def _remembered(settings: Settings) -> list[Path]:
         folders = [str(folder) for folder in json.loads(note or "{}").get("folders", ())]
     except (ValueError, AttributeError, TypeError, RecursionError):
         return []
-    return [folder for text in folders if (folder := _normal(settings.root / text)).is_dir()]
+    root = _normal(settings.root)
+    inside = (_normal(root / text) for text in folders)
+    return [folder for folder in inside if _holds(root, folder) and folder.is_dir()]
 
 
 def _name(settings: Settings) -> str:
