@@ -12,7 +12,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import arrays
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.compute import _repairs
 from torchlint.rules.compute._reasons import speaks_of, states_reason
 from torchlint.rules.pipeline import _transfers as transfers
@@ -43,6 +43,7 @@ class Float64OnDevice(Rule):
     code = "TL402"
     name = "float64-on-device"
     bottleneck = "compute"
+    ruleset = RuleSet.EXTENDED  # whether doubles are wanted is often told elsewhere: SciPy, Gaussian processes
     summary = "Float64 tensors reach the device by NumPy's default, or without a stated reason"
     fix_availability = FixAvailability.SOMETIMES
     words = ("double", "Double", "float64", "numpy")

@@ -9,7 +9,16 @@ import libcst as cst
 
 from torchlint.rules._calls import argument_for
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import (
+    Applicability,
+    Confidence,
+    FixAvailability,
+    NodeEdit,
+    NodeFix,
+    Report,
+    Rule,
+    RuleSet,
+)
 from torchlint.rules.memory._decorators import perhaps_decorated
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped, has_no_parameters, is_read_as_array
 from torchlint.semantics import hotness, sites
@@ -53,6 +62,7 @@ class EvalWithGrad(Rule):
     code = "TL603"
     name = "eval-with-grad"
     bottleneck = "memory"
+    ruleset = RuleSet.EXTENDED  # whether callers differentiate what comes out is often told in other packages
     summary = "Evaluation runs a module with autograd on"
     fix_availability = FixAvailability.SOMETIMES
 
