@@ -166,7 +166,7 @@ class _Line:
     """One logical line of a file that was read."""
 
     def __init__(self, linked: Linked, row: int, settings: Settings, path: Path) -> None:
-        from torchlint.semantics.names import children
+        from torchlint.semantics.names import below
 
         self.linked, self.row, self.settings, self.path = linked, row, settings, path
         self.tree, self.model = linked.tree, linked.model
@@ -178,13 +178,7 @@ class _Line:
         extent = self.tree.scan.logical_lines[index]
         self.start, self.end = extent.code, extent.end
         self.rows = self.source.position(self.start).row, self.source.position(self.end).row
-        self.statements: list[cst.CSTNode] = []
-        todo: list[cst.CSTNode] = [self.model.module]
-        while todo:
-            node = todo.pop()
-            if _is_statement(node):
-                self.statements.append(node)
-            todo += children(node)
+        self.statements: list[cst.CSTNode] = [node for node in below(self.model.module) if _is_statement(node)]
         sites = self.model.sites
         nodes = [*self.statements, *self.model.values, *(node for node, _ in _contexts(sites))]
         nodes += [node for info in self.model.functions.values() for node, _, _ in info.return_sites]

@@ -18,7 +18,7 @@ from torchlint.rules._patterns import operation
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted, identifier
+from torchlint.semantics.names import below, dotted, identifier
 from torchlint.semantics.values import Kind
 
 _P = ParamSpec("_P")
@@ -125,15 +125,6 @@ def comments(statement: cst.BaseCompoundStatement) -> list[str]:
 
     statement.with_changes(leading_lines=()).visit(_Comments())
     return found
-
-
-def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The node and all nodes below it."""
-    todo = [node]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo.extend(children(node))
 
 
 # Calls

@@ -93,6 +93,15 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     return found
 
 
+def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The node and all nodes below it."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(children(node))
+
+
 def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
     """The nodes below, in the order of the text; not the bodies of functions and classes defined there."""
     todo = list(reversed(roots))

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.findings import Applicability
-from torchlint.rules._repairs import Unfit, below, code, repair, spell
+from torchlint.rules._repairs import Unfit, code, repair, spell
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted
+from torchlint.semantics.names import below, dotted
 
 
 @repair

@@ -13,7 +13,6 @@ from torchlint.rules._patterns import consumers, operation
 from torchlint.rules._repairs import (
     Rewrite,
     Unfit,
-    below,
     code,
     comments,
     is_pure,
@@ -26,7 +25,7 @@ from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.launch._bodies import bound_names, names_written
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.names import below, dotted, names_read
 from torchlint.semantics.values import Kind
 
 _ARITHMETIC: Final = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)

@@ -20,7 +20,7 @@ from torchlint.rules.base import (
     RuleSet,
 )
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, identifier
+from torchlint.semantics.names import below, identifier
 from torchlint.semantics.values import Kind
 
 # The attributes, and what took their place. Source: torch.autograd.profiler_util, torch 2.1 and 2.13.
@@ -79,16 +79,13 @@ class StaleProfilerField(Rule):
 
 def _reads(module: cst.Module) -> Iterator[tuple[cst.Attribute | cst.Call, cst.BaseExpression, str]]:
     """The reads of such an attribute, with what it is read of."""
-    todo: list[cst.CSTNode] = [module]
-    while todo:
-        node = todo.pop()
+    for node in below(module):
         if isinstance(node, cst.Attribute) and node.attr.value in _RENAMED:
             yield node, node.value, node.attr.value
         elif isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "getattr":
             name = node.args[1].value if len(node.args) > 1 else None
             if isinstance(name, cst.SimpleString) and name.evaluated_value in _RENAMED:
                 yield node, node.args[0].value, str(name.evaluated_value)
-        todo.extend(children(node))
 
 
 def _names_asked(model: Model) -> set[object]:
@@ -140,9 +137,4 @@ def _is_event(node: cst.BaseExpression | None, names: set[str]) -> bool:
 
 
 def _bare_names(target: cst.BaseExpression) -> Iterator[cst.Name]:
-    todo: list[cst.CSTNode] = [target]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, cst.Name):
-            yield node
-        todo.extend(children(node))
+    return (node for node in below(target) if isinstance(node, cst.Name))

@@ -10,14 +10,13 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules._patterns import operation
-from torchlint.rules._repairs import below
 from torchlint.rules.memory._decorators import perhaps_inference
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children, identifier
+from torchlint.semantics.names import below, identifier
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
 # Functions, methods and attributes of tensors and lists whose answer is the same with a graph and without one.
@@ -97,13 +96,7 @@ def _reset_inside(name: str, loop: Context, owner: FunctionInfo | None, model: M
 
 def _refers_to(node: cst.BaseExpression | None, name: str) -> bool:
     """Whether the name itself is part of an expression: `a = a + b` resets nothing."""
-    todo: list[cst.CSTNode] = [] if node is None else [node]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, cst.Name) and part.value == name:
-            return True
-        todo.extend(children(part))
-    return False
+    return node is not None and any(isinstance(part, cst.Name) and part.value == name for part in below(node))
 
 
 def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Retention | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.rules._repairs import below, remove_argument
+from torchlint.rules._repairs import remove_argument
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.memory._graphs import Shared, shared_graph
@@ -15,7 +15,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.names import below, within
 from torchlint.semantics.values import ATTACHED, MAYBE
 
 _BACKWARD = frozenset({EffectKind.BACKWARD})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.findings import Applicability
-from torchlint.rules._repairs import Unfit, below, code, remove_argument, repair
+from torchlint.rules._repairs import Unfit, code, remove_argument, repair
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.launch._bodies import bound_names, names_written
 from torchlint.rules.launch._repairs import hoisted
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import names_read
+from torchlint.semantics.names import below, names_read
 
 
 def moved_once(model: Model, site: sites.Call, loop: cst.CSTNode) -> NodeFix | None:

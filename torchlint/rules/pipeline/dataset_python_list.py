@@ -12,7 +12,7 @@ from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children
+from torchlint.semantics.names import below
 from torchlint.semantics.values import Kind, Value
 
 # Calls that read a whole index into Python objects.
@@ -107,10 +107,6 @@ def _is_reader(node: cst.BaseExpression, model: Model) -> bool:
 def _is_read(cls: ClassInfo, attribute: str) -> bool:
     """Whether a sample is looked up in the attribute."""
     method = cls.find_method("__getitem__")
-    todo: list[cst.CSTNode] = [method.node] if method is not None else []
-    while todo:
-        node = todo.pop()
-        if isinstance(node, cst.Attribute) and dotted(node) == f"self.{attribute}":
-            return True
-        todo.extend(children(node))
-    return False
+    return method is not None and any(
+        isinstance(node, cst.Attribute) and dotted(node) == f"self.{attribute}" for node in below(method.node)
+    )

@@ -13,7 +13,7 @@ from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.traffic import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children
+from torchlint.semantics.names import below
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _HALF: Final = frozenset({"float16", "bfloat16"})
@@ -102,12 +102,8 @@ def _convolves(value: Value | None, depth: int, seen: set[int]) -> bool:
 
 def _knows_channels_last(model: Model) -> bool:
     """Whether the file speaks of `channels_last` anywhere."""
-    todo: list[cst.CSTNode] = [model.module]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, cst.Name) and node.value.startswith("channels_last"):
-            return True
-        if isinstance(node, cst.SimpleString) and "channels_last" in node.value:
-            return True
-        todo.extend(children(node))
-    return False
+    return any(
+        (isinstance(node, cst.Name) and node.value.startswith("channels_last"))
+        or (isinstance(node, cst.SimpleString) and "channels_last" in node.value)
+        for node in below(model.module)
+    )

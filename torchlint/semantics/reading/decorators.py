@@ -6,7 +6,7 @@ import libcst as cst
 
 from torchlint.knowledge import names as known
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
-from torchlint.semantics.names import children, dotted
+from torchlint.semantics.names import below, dotted
 from torchlint.semantics.reading.own_calls import OwnCallReader
 from torchlint.semantics.values import (
     Kind,
@@ -16,15 +16,12 @@ from torchlint.semantics.values import (
 
 def _turns_grad_off(factory: FunctionInfo) -> bool:
     """Whether a factory of decorators wraps what it is given in `torch.no_grad()` or its kin."""
-    todo: list[cst.CSTNode] = [factory.node]
-    while todo:
-        node = todo.pop()
+    for node in below(factory.node):
         if isinstance(node, cst.Return) and isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Call):
             made = node.value.func.func
             names = [made.body, made.orelse] if isinstance(made, cst.IfExp) else [made]
             if all((dotted(name) or "").endswith(("no_grad", "inference_mode")) for name in names):
                 return True
-        todo.extend(children(node))
     return False
 
 
