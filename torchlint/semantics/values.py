@@ -57,6 +57,16 @@ DETACHED: Final = 1
 ATTACHED: Final = 2
 MAYBE: Final = 4  # not known
 
+# The parameters that a value comes from, as bits: below, those whose device it shares; above, those whose graph.
+_PARAMETERS: Final = 61  # bits for each; parameters beyond share the last
+PLACES: Final = (1 << _PARAMETERS) - 1
+
+
+def dependence(index: int) -> int:
+    """The bits of what shares device and graph with the parameter of that index."""
+    bit: int = 1 << min(index, _PARAMETERS - 1)
+    return bit | bit << _PARAMETERS
+
 
 class _Missing:
     def __repr__(self) -> str:
@@ -78,9 +88,9 @@ class Gate(enum.Enum):
 class Value:
     """An abstract value.
 
-    `origins` are the nodes that made it (several after a join), `deps` the parameters of the function at hand, as bits,
-    whose device and graph it shares, `ident` the parameter that it is. `gates` says what its truth and its falsehood
-    tell about how often code runs.
+    `origins` are the nodes that made it (several after a join), `deps` the parameters of the function at hand whose
+    device and graph it shares (see `dependence`), `ident` the parameter that it is. `gates` says what its truth and its
+    falsehood tell about how often code runs.
     """
 
     __slots__ = (

@@ -19,6 +19,7 @@ from torchlint.semantics.values import (
     DEVICE,
     HOST,
     MAYBE,
+    PLACES,
     UNKNOWN,
     Kind,
     Value,
@@ -198,7 +199,7 @@ class Reader:
             conf = min(confs) if confs else Confidence.POSSIBLE
         deps = 0
         for value in tensors:
-            deps |= value.deps
+            deps |= value.deps if value.graph != DETACHED else value.deps & PLACES
         return Value(Kind.TENSOR, conf, device=device, graph=graph, dtype=dtype, rank=rank, origins=(node,), deps=deps)
 
     def grad_is_off(self) -> bool:

@@ -23,6 +23,7 @@ from torchlint.semantics.values import (
     UNKNOWN,
     Kind,
     Value,
+    dependence,
     join,
 )
 
@@ -195,15 +196,15 @@ class DefinitionReader(BindingReader):
 
     def parameter_value(self, info: FunctionInfo, parameter: Parameter) -> Value:
         """What a parameter holds: its declaration, what callers pass, and how the body uses it."""
-        bit = 1 << min(parameter.index, 60)
+        bits = dependence(parameter.index)
         if parameter.index == 0 and info.cls is not None and info.method in ("instance", "property"):
-            return self.instance_of(info.cls).but(ident=0, deps=bit)
+            return self.instance_of(info.cls).but(ident=0, deps=bits)
         if parameter.index == 0 and info.cls is not None and info.method == "class":
             return Value(Kind.CLASS, cls=info.cls, qual=info.cls.qualname, ident=0)
         if parameter.star == "*":
-            return Value(Kind.CONTAINER, elem=self._joined(parameter) or UNKNOWN, deps=bit)
+            return Value(Kind.CONTAINER, elem=self._joined(parameter) or UNKNOWN, deps=bits)
         if parameter.star == "**":
-            return Value(Kind.CONTAINER, elem=self._joined(parameter) or UNKNOWN, qual="dict", deps=bit)
+            return Value(Kind.CONTAINER, elem=self._joined(parameter) or UNKNOWN, qual="dict", deps=bits)
         value = parameter.declared
         passed = self._joined(parameter)
         if passed is not None:
@@ -221,7 +222,7 @@ class DefinitionReader(BindingReader):
             own = len(info.parameters) - (info.method == "instance")
             is_first = parameter.index == len(info.parameters) - own
             if info.hook != "tensor" and own > 1 and is_first:  # a module's hook is given the module first
-                return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, deps=bit)
+                return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, deps=bits)
             if info.hook != "tensor" or is_first:
                 kind = Kind.TENSOR if info.hook == "tensor" else Kind.BATCH
                 graph = ATTACHED if info.hook == "forward" else DETACHED
@@ -240,7 +241,7 @@ class DefinitionReader(BindingReader):
                 value = value.but(conf=max(value.conf, Confidence.LIKELY))
             elif value.kind is Kind.UNKNOWN and info.role is Role.STEP:
                 value = self.given_by_framework(info, parameter)
-        value = value.but(deps=bit, ident=parameter.index)
+        value = value.but(deps=bits, ident=parameter.index)
         return self.rooted(value, parameter.name)
 
     def given_by_framework(self, info: FunctionInfo, parameter: Parameter) -> Value:

@@ -16,9 +16,11 @@ from torchlint.semantics.values import (
     DEVICE,
     HOST,
     MAYBE,
+    PLACES,
     UNKNOWN,
     Kind,
     Value,
+    dependence,
     join,
 )
 
@@ -153,13 +155,16 @@ class OwnCallReader(ExpressionReader):
         if returns.deps:
             told_device = told_graph = own_device = own_graph = 0
             for index, value in values.items():
-                if index < 60 and returns.deps & (1 << index):
-                    known_device, known_graph = info.entry.get(index, (ANYWHERE, MAYBE))
+                shared = returns.deps & dependence(index)
+                known_device, known_graph = info.entry.get(index, (ANYWHERE, MAYBE)) if shared else (0, 0)
+                if shared & PLACES:
                     own_device |= known_device
-                    own_graph |= known_graph
                     told_device |= value.device
+                    deps |= value.deps & PLACES
+                if shared & ~PLACES and graph != DETACHED:
+                    own_graph |= known_graph
                     told_graph |= value.graph
-                    deps |= value.deps
+                    deps |= value.deps & ~PLACES
             if not told_device and device == ANYWHERE and self._given_on_host(info, returns.deps, values):
                 told_device = HOST
             # What the summary says beyond what it took from those parameters is its own; the rest is this call's.
@@ -173,7 +178,7 @@ class OwnCallReader(ExpressionReader):
 
     def _given_on_host(self, info: FunctionInfo, deps: int, values: dict[int, Value]) -> bool:
         """Whether all that a result comes from is Python data here, and no device is asked for."""
-        left = [p for p in info.parameters if p.index < 60 and deps & (1 << p.index) and p.index not in values]
+        left = [p for p in info.parameters if deps & PLACES & dependence(p.index) and p.index not in values]
         return bool(values) and all(map(_is_plain, values.values())) and all(_is_none(p.default) for p in left)
 
     def call_property(self, method: FunctionInfo, owner: Value, node: cst.CSTNode) -> Value:

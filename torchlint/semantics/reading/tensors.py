@@ -19,6 +19,7 @@ from torchlint.semantics.values import (
     HOST,
     NONE,
     NUMBER,
+    PLACES,
     UNKNOWN,
     Kind,
     Value,
@@ -247,9 +248,9 @@ class TensorReader(ContainerReader):
         target = None
         blocking = not any(a.name == "non_blocking" and a.value.const is not False for a in site.arguments)
         if method == "cpu":
-            device, deps = HOST, 0
+            device, deps = HOST, deps & ~PLACES
         elif method in ("cuda", "xpu", "npu"):
-            device, deps = DEVICE, 0
+            device, deps = DEVICE, deps & ~PLACES
             self.model.accelerated = True
         elif method == "pin_memory":
             device, pinned = HOST, True  # whatever it was before: pinned memory is the host's
@@ -260,11 +261,12 @@ class TensorReader(ContainerReader):
                     device = DEVICE
         elif method == "type_as":
             other = site.arguments[0].value if site.arguments else UNKNOWN
-            device, dtype, deps = other.device or ANYWHERE, other.dtype, other.deps
+            device, dtype = other.device or ANYWHERE, other.dtype
+            deps = deps & ~PLACES | other.deps & PLACES
         else:
             target = self.target_of(site)
             if target is not None:
-                device, deps = target
+                device, deps = target[0], deps & ~PLACES | target[1] & PLACES
             for argument in site.arguments:
                 if argument.value.kind is Kind.DTYPE or argument.value.kind is Kind.TENSOR and argument.name is None:
                     dtype = argument.value.dtype
