@@ -969,6 +969,57 @@ def test_what_an_annotation_settles_and_what_callers_tell() -> None:
     assert rate.kind is Kind.TENSOR  # numbers are annotated where tensors are passed
 
 
+def test_what_a_value_is_known_to_be_stays_so_where_it_is_asked_whether_it_is_a_tensor() -> None:
+    size, pair, other, unknown = shown("""
+        def fold(x, shape, pair, feats, given):
+            if isinstance(shape, torch.Tensor):
+                show(shape)
+            if torch.is_tensor(pair):
+                show(pair)
+            if not isinstance(feats, list):
+                show(feats)
+            if isinstance(given, torch.Tensor):
+                show(given)
+
+        def run(x):
+            fold(x.exp(), x.shape, [3, 4], [x.exp()], load(x))
+    """)
+    assert size.kind is Kind.SHAPE
+    assert pair.kind is Kind.CONTAINER
+    assert other.on_host
+    assert unknown.kind is Kind.TENSOR
+
+
+def test_an_instance_of_one_of_several_classes_calls_each_of_them() -> None:
+    assert heat("""
+        class Sums:
+            def update(self, x):
+                mark("sums")
+
+        class Means:
+            def update(self, x):
+                mark("means")
+
+        class Unused:
+            def update(self, x):
+                mark("unused")
+
+        class Trainer:
+            def __init__(self, flag):
+                if flag:
+                    self.meter = Sums()
+                else:
+                    self.meter = Means()
+
+            def train(self, net, feed, opt):
+                for x in feed:
+                    loss = net(x).mean()
+                    loss.backward()
+                    opt.step()
+                    self.meter.update(loss)
+    """) == {"sums": True, "means": True, "unused": False}
+
+
 def test_tokenizers_work_on_the_host() -> None:
     tokens, moved = shown("""
         def f(tokenizer, texts, device):

@@ -95,6 +95,7 @@ class Value:
 
     __slots__ = (
         "bound",
+        "classes",
         "cls",
         "conf",
         "const",
@@ -133,6 +134,7 @@ class Value:
         const: Any = MISSING,
         qual: str | None = None,
         cls: ClassInfo | None = None,
+        classes: tuple[ClassInfo, ...] = (),
         fn: FunctionInfo | None = None,
         bound: Value | None = None,
         origins: tuple[cst.CSTNode, ...] = (),
@@ -155,6 +157,7 @@ class Value:
         self.const = const  # the literal
         self.qual = qual  # qualified name: of the thing itself, or of an instance's class
         self.cls = cls
+        self.classes = classes  # those that it may be of, where it is one of several that have nothing in common
         self.fn = fn
         self.bound = bound  # the receiver of a bound method
         self.origins = origins
@@ -169,6 +172,7 @@ class Value:
         new = Value.__new__(Value)
         # Written out: values are copied more often than anything else is done, and a loop takes three times as long.
         new.bound = self.bound
+        new.classes = self.classes
         new.cls = self.cls
         new.conf = self.conf
         new.const = self.const
@@ -266,6 +270,7 @@ def describe(value: Value) -> str:
 
 
 _SCALARS = (Kind.NUMBER, Kind.CLOCK)
+_MOST_CLASSES = 6  # of more, a call tells nothing of any
 
 
 def _one(a: Any, b: Any) -> Any:
@@ -283,11 +288,13 @@ def join(a: Value, b: Value) -> Value:
     if a.kind is Kind.NAMESPACE and a.qual != b.qual:
         return UNKNOWN  # `torch.cuda if ... else torch.xpu`: what it has goes by its methods' names
     same_fn = a.fn is b.fn
-    cls, origins = a.cls, _origins(a, b)
-    if a.cls is not b.cls:
+    cls, classes, origins = a.cls, a.classes, _origins(a, b)
+    if a.cls is not b.cls or a.classes != b.classes:
         cls = a.cls.common_base(b.cls) if a.cls is not None and b.cls is not None else None
         if cls is not None:
             origins = ()  # an instance of some class below it, not what one of its constructions made
+        else:
+            classes = _classes(a, b)
     elem = a.elem if a.elem is b.elem else join_optional(a.elem, b.elem)
     items = a.items
     if items is not b.items:
@@ -314,6 +321,7 @@ def join(a: Value, b: Value) -> Value:
         const=const,
         qual=_one(a.qual, b.qual),
         cls=cls,
+        classes=classes,
         fn=a.fn if same_fn else None,
         bound=a.bound if same_fn else None,
         origins=origins,
@@ -329,6 +337,13 @@ def _device(a: Value, b: Value) -> int:
     """Where one of two values is. Of an object that holds others the question does not arise, but of those it does."""
     holds = any(value.kind is Kind.OBJECT and not value.device for value in (a, b))
     return a.device | b.device | (ANYWHERE if holds and (a.device or b.device) else 0)
+
+
+def _classes(a: Value, b: Value) -> tuple[ClassInfo, ...]:
+    """The classes that one of two values may be of, where those of both are known and few."""
+    either = [value.classes or ((value.cls,) if value.cls is not None else ()) for value in (a, b)]
+    found = tuple(dict.fromkeys(cls for classes in either for cls in classes)) if all(either) else ()
+    return found if len(found) <= _MOST_CLASSES else ()
 
 
 def _origins(a: Value, b: Value) -> tuple[cst.CSTNode, ...]:
@@ -430,6 +445,7 @@ def same(a: Value | None, b: Value | None) -> bool:
         and a.rank == b.rank
         and a.pinned == b.pinned
         and a.cls is b.cls
+        and a.classes == b.classes
         and a.fn is b.fn
         and a.qual == b.qual
         and (a.elem is b.elem or (a.elem is not None and b.elem is not None and a.elem.kind is b.elem.kind))

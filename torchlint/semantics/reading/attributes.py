@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -24,6 +26,7 @@ from torchlint.semantics.values import (
     Gate,
     Kind,
     Value,
+    join,
 )
 
 
@@ -95,6 +98,9 @@ class AttributeReader(InstanceReader):
             return self.external(f"{base.qual}.{attr}")
         if base.cls is not None:
             return self.attribute_of_class(base, attr, node)
+        if base.classes:
+            held = [self.attribute_of_class(self.of_class(base, cls), attr, node) for cls in base.classes]
+            return functools.reduce(join, held)
         if kind is Kind.TENSOR or kind is Kind.BATCH or kind is Kind.NDARRAY:
             return self.attribute_of_tensor(base, attr, node)
         if kind is Kind.SHAPE:
@@ -134,6 +140,10 @@ class AttributeReader(InstanceReader):
                 qual=f"{base.qual}.{attr}" if base.qual else None,
             )
         )
+
+    def of_class(self, value: Value, cls: ClassInfo) -> Value:
+        """An instance of one of the classes that a value may be of."""
+        return value.but(cls=cls, classes=(), qual=cls.qualname)
 
     def attribute_of_class(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
         cls = base.cls

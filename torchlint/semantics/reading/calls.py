@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
+
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -19,6 +22,7 @@ from torchlint.semantics.values import (
     UNKNOWN,
     Kind,
     Value,
+    join,
 )
 
 
@@ -89,6 +93,13 @@ class CallReader(ManagerReader):
     def apply(self, site: sites.Call) -> Value:
         """What the call gives, after noting what it does."""
         function = site.function
+        if function.classes and function.kind is not Kind.CLASS:
+            return self.apply_each([self.of_class(function, cls) for cls in function.classes], site)
+        if site.receiver is not None and site.receiver.classes and site.method is not None:
+            receivers = [self.of_class(site.receiver, cls) for cls in site.receiver.classes]
+            return self.apply_each(
+                [self.attribute_of(receiver, site.method, site.node.func) for receiver in receivers], site, receivers
+            )
         if site.method in known.HOOK_REGISTRARS:
             self.register_hook(site, known.HOOK_REGISTRARS[site.method])
             return Value(Kind.OBJECT)
@@ -121,6 +132,18 @@ class CallReader(ManagerReader):
         if function.kind is Kind.CLASS:
             return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, origins=(site.node,))
         return self.call_unknown(site)
+
+    def apply_each(self, functions: Sequence[Value], site: sites.Call, receivers: Sequence[Value] = ()) -> Value:
+        """What a call gives that is one of several: of the instances of unrelated classes, or of their methods."""
+        function, receiver = site.function, site.receiver
+        results = []
+        for index, one in enumerate(functions):
+            site.function = one
+            if receivers:
+                site.receiver = receivers[index]
+            results.append(self.apply(site))
+        site.function, site.receiver = function, receiver
+        return functools.reduce(join, results)
 
     def register_hook(self, site: sites.Call, kind: str) -> None:
         """A function becomes a hook: it runs on every step, with what passes the module."""

@@ -33,6 +33,9 @@ _COUNTER_NAMES = frozenset(
 )
 
 
+_NO_TENSORS = (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY)
+
+
 class ConditionReader(AttributeReader):
     """Evaluates conditions."""
 
@@ -338,7 +341,7 @@ class ConditionReader(AttributeReader):
                     test.args[0].value,
                     lambda v: (
                         v
-                        if v.kind is Kind.TENSOR or _is_known_number(v)
+                        if v.kind is Kind.TENSOR or _is_no_tensor(v)
                         else v.but(
                             kind=Kind.TENSOR,
                             conf=Confidence.LIKELY,
@@ -352,9 +355,19 @@ class ConditionReader(AttributeReader):
                     test.args[0].value,
                     lambda v: Value(Kind.UNKNOWN, device=HOST, graph=DETACHED) if v.kind is Kind.TENSOR else v,
                 )
-        elif function.qual == "isinstance" and len(test.args) == 2 and holds:
+        elif function.qual == "isinstance" and len(test.args) == 2:
             declared = self.annotated(test.args[1].value)
-            if declared.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY, Kind.MODULE):
+            if not holds:
+                if declared.kind is Kind.CONTAINER:  # not what it is everywhere else: nothing is known of it here
+                    self._rebind(
+                        test.args[0].value,
+                        lambda v: (
+                            Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
+                            if v.kind is Kind.CONTAINER and v.qual == declared.qual
+                            else v
+                        ),
+                    )
+            elif declared.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY, Kind.MODULE):
                 self._rebind(
                     test.args[0].value,
                     lambda v: (
@@ -464,6 +477,6 @@ def _takes_from(body: cst.CSTNode, name: str) -> bool:
     )
 
 
-def _is_known_number(value: Value) -> bool:
-    """Whether it is known to be a number: asking whether it is a tensor does not make it one."""
-    return value.kind is Kind.NUMBER and value.conf is Confidence.SURE
+def _is_no_tensor(value: Value) -> bool:
+    """Whether it is known to be something else: asking whether it is a tensor does not make it one."""
+    return value.kind is Kind.SHAPE or (value.kind in _NO_TENSORS and value.conf is Confidence.SURE)

@@ -180,6 +180,7 @@ class DefinitionReader(BindingReader):
                         value.graph,
                         value.conf,
                         id(value.cls),
+                        value.classes,
                         id(value.fn),
                         value.pinned,
                         value.dtype,
