@@ -120,6 +120,7 @@ def run(net, twin, opt, feed, fixed, place):
         "twin.to(place); twin.to('cpu')",
         "y = fixed.to(torch.float16)",
         "y = fixed.to(place) if n % 100 == 0 else None",
+        "y = fixed.to(device=place, dtype=torch.float16)",  # it may be there already, of another type
     ],
 )
 def test_what_changes_in_the_loop(move: str) -> None:

@@ -41,7 +41,7 @@ class LoopInvariantTransfer(Rule):
         is_module = receiver.kind is Kind.MODULE or _is_called(site, model)
         loop = _loop_that_repeats(site, name, model)
         if loop is not None:
-            confidence = _sureness(receiver, loop)
+            confidence = _sureness(site, receiver, loop)
         elif _is_constant_of_module(site, receiver, name) or _is_module_kept(site, name, model):
             confidence = Confidence.LIKELY
         else:
@@ -114,11 +114,15 @@ def _changes(name: str, loop: Context, model: Model) -> bool:
     return False
 
 
-def _sureness(receiver: Value, loop: Context) -> Confidence:
-    """A tensor of unknown place may be on the device already; in the loop over steps it is moved for a reason."""
+def _sureness(site: sites.Call, receiver: Value, loop: Context) -> Confidence:
+    """A tensor of unknown place may be on the device already; in the loop over steps it is moved for a reason.
+
+    Not so where its type is asked for as well: that may be the reason.
+    """
     if receiver.device == HOST:
         return max(receiver.conf, Confidence.LIKELY)
-    return Confidence.LIKELY if hotness.iterates(loop) is Iterates.STEPS else Confidence.POSSIBLE
+    casts = any(argument.value.kind is Kind.DTYPE for argument in site.arguments)
+    return Confidence.LIKELY if hotness.iterates(loop) is Iterates.STEPS and not casts else Confidence.POSSIBLE
 
 
 def _is_constant_of_module(site: sites.Call, receiver: Value, name: str) -> bool:
