@@ -7,10 +7,10 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence
+from torchlint.findings import Applicability, Confidence
+from torchlint.rules._repairs import Unfit, add_argument, repair, spell
 from torchlint.rules._wording import quote
-from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below
@@ -49,7 +49,7 @@ class ChannelsLastUnused(Rule):
             "precision with their channels first: the tensor cores' kernels transpose every input and output",
             "move the network and its inputs with `memory_format=torch.channels_last`",
             Confidence.LIKELY,
-            fix=_repairs.channels_last(model, site),
+            fix=_repaired(model, site),
         )
 
 
@@ -107,3 +107,13 @@ def _knows_channels_last(model: Model) -> bool:
         or (isinstance(node, cst.SimpleString) and "channels_last" in node.value)
         for node in below(model.module)
     )
+
+
+@repair
+def _repaired(model: Model, moved: sites.Call) -> NodeFix:
+    """`memory_format=torch.channels_last` where a network is moved; its inputs need the same, which a person adds."""
+    if moved.method != "to" or moved.opaque_arguments:
+        raise Unfit
+    written, imports = spell(model, "torch.channels_last")
+    edit = add_argument(moved.node, f"memory_format={written}")
+    return NodeFix(Applicability.DISPLAY, "Move the network and its inputs as channels last", (edit,), imports)

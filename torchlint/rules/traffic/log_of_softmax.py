@@ -11,7 +11,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic import _softmax_repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -48,7 +48,7 @@ class LogOfSoftmax(Rule):
             f"take `log_softmax` of {logits}, or give them to `cross_entropy`",
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
             (("the softmax", softmax.node),),
-            _repairs.log_softmax(model, site),
+            _softmax_repairs.log_softmax(model, site),
         )
 
 

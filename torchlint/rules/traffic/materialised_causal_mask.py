@@ -23,7 +23,7 @@ from torchlint.rules._patterns import (
 )
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic import _attention_repairs
 from torchlint.rules.traffic._attention import SDPA, feeds_only, is_fused
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
@@ -68,7 +68,7 @@ class MaterialisedCausalMask(Rule):
                     "pass `is_causal=True` instead of the mask",
                     Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
                     (("the attention", site.node),),
-                    _repairs.causal(model, site, mask),
+                    _attention_repairs.causal(model, site, mask),
                 )
 
 

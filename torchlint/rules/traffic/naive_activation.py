@@ -22,7 +22,7 @@ from torchlint.rules._patterns import (
 )
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic import _arithmetic_repairs
 from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
@@ -67,7 +67,7 @@ class NaiveActivation(Rule):
             "whole tensor",
             f"call `torch.nn.functional.{function[0]}`, which does it in one",
             Confidence.LIKELY,
-            fix=_repairs.activation(model, made.node, function[0]),
+            fix=_arithmetic_repairs.activation(model, made.node, function[0]),
         )
 
 

@@ -11,7 +11,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, operation, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic import _attention_repairs
 from torchlint.rules.traffic._attention import feeds_only
 from torchlint.rules.traffic._dispatch import has_fused_branch
 from torchlint.semantics import hotness, sites
@@ -66,7 +66,7 @@ class NaiveAttention(Rule):
             if scores.certain and not _with_parameter(model, scores.operations)
             else Confidence.POSSIBLE,
             (("the scores", product.node),),
-            _repairs.attention(model, softmax, product),
+            _attention_repairs.attention(model, softmax, product),
         )
 
 

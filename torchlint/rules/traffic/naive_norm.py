@@ -11,7 +11,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, first_operand, is_number, operation, reach, same
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic._arithmetic_repairs import is_biased, norm
 from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -44,7 +44,7 @@ class NaiveNorm(Rule):
         ):
             return
         function, scaled, confidence = found
-        fixes = (_repairs.norm(model, site.node, function, value, root) for value, root in _scaled(model, made))
+        fixes = (norm(model, site.node, function, value, root) for value, root in _scaled(model, made))
         yield Report(
             site.node,
             f"{quote(site.node)} completes a norm of {quote(scaled)}, written out as several kernels that each "
@@ -71,7 +71,7 @@ def _norm(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confi
                     return (
                         "layer_norm",
                         found,
-                        Confidence.LIKELY if _repairs.is_biased(model, step) else Confidence.POSSIBLE,
+                        Confidence.LIKELY if is_biased(model, step) else Confidence.POSSIBLE,
                     )
                 continue
             squared = _squared(model, step.operands[0])

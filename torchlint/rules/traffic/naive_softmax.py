@@ -22,7 +22,7 @@ from torchlint.rules._patterns import (
 )
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic import _softmax_repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
@@ -90,7 +90,7 @@ class NaiveSoftmax(Rule):
 
 
 def _fix(model: Model, made: Operation) -> NodeFix | None:
-    fixes = (_repairs.softmax(model, made.node, above, below) for above, below in _quotients(model, made))
+    fixes = (_softmax_repairs.softmax(model, made.node, above, below) for above, below in _quotients(model, made))
     return next((fix for fix in fixes if fix is not None), None) if made.name in ("div", "mul") else None
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import libcst as cst
+
 from torchlint.findings import Confidence
 from torchlint.rules._patterns import (
     CASTS,
@@ -16,9 +18,10 @@ from torchlint.rules._patterns import (
     new_dimension,
     reach,
 )
+from torchlint.rules._repairs import Rewrite, Unfit, repair, spell
 from torchlint.rules._wording import quote
-from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule, RuleSet
+from torchlint.rules.traffic._repairs import code_of_index, sole
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
@@ -51,7 +54,7 @@ class PairwiseByBroadcast(Rule):
             "call `torch.cdist`, squared where squares are wanted: it stores one number a pair",
             Confidence.LIKELY,
             (("the differences", difference.node),),
-            _repairs.pairwise(model, made, difference, power),
+            _repaired(model, made, difference, power),
         )
 
 
@@ -98,3 +101,56 @@ def _is_pairwise(model: Model, difference: Operation) -> bool:
         return False
     places = [new_dimension(model, side) for side in difference.operands[:2]]
     return None not in places and places[0] != places[1]
+
+
+@repair
+def _repaired(model: Model, total: Operation, difference: Operation, power: Operation | None) -> NodeFix:
+    """`torch.cdist(a, b)` for the norm of `a[:, None] - b[None]`, its square for the sum of squares."""
+    left, right = difference.operands[:2]
+    places = new_dimension(model, left), new_dimension(model, right)
+    if places in ((1, 0), (2, 1)):
+        rows = left, right
+    elif places in ((0, 1), (1, 2)):
+        rows = right, left  # the distance is the same from both sides
+    else:
+        raise Unfit
+    if any(total.argument(99, name) is not None for name in ("keepdim", "dtype")) or difference.in_place:
+        raise Unfit
+    node, ending, norm = total.node, "", ""
+    if total.name == "sum":
+        if power is not None and power.name == "abs":
+            norm = ", p=1.0"
+        else:
+            rooted = _rooted(model, total)
+            node, ending = (total.node, ".square()") if rooted is None else (rooted, "")
+    else:
+        order = total.argument(1, "p", "ord")
+        if order is not None and not is_number(model, order, 2):
+            raise Unfit
+    if not isinstance(node, cst.BaseExpression):
+        raise Unfit
+    rewrite = Rewrite(model, node)
+    rewrite.spare(difference.node)
+    one, other = (_without_new_dimension(model, rewrite, side) for side in rows)
+    name, imports = spell(model, "torch.cdist")
+    return rewrite.fix("Call `torch.cdist`", f"{name}({one}, {other}{norm}){ending}", imports)
+
+
+def _rooted(model: Model, total: Operation) -> cst.CSTNode | None:
+    """The square root of a sum, where that is all that is made of it."""
+    found = list(consumers(model, total.node))
+    root = found[0] if len(found) == 1 else None
+    if root is None or root.in_place or root.operands[0] is not total.node:
+        return None
+    half = root.name == "pow" and len(root.operands) > 1 and is_number(model, root.operands[1], 0.5)
+    return root.node if root.name == "sqrt" or half else None
+
+
+def _without_new_dimension(model: Model, rewrite: Rewrite, side: cst.BaseExpression) -> str:
+    """Rows, before they got a dimension of one."""
+    made = sole(model, side, "unsqueeze", "index")
+    if isinstance(made.node, cst.Subscript):
+        parts = [code_of_index(part) for part in made.node.slice]
+        if any(part not in (":", "None", "...") for part in parts) or parts.count("None") != 1:
+            raise Unfit
+    return rewrite.part(made.operands[0])

@@ -9,7 +9,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic import _attention_repairs
 from torchlint.rules.traffic._attention import SDPA, feeds_only, is_fused
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
@@ -51,7 +51,7 @@ class RepeatedKv(Rule):
                         "pass them as they are, with `enable_gqa=True`",
                         Confidence.LIKELY,
                         (("the attention", site.node),),
-                        _repairs.grouped(model, site),
+                        _attention_repairs.grouped(model, site),
                     )
 
 

@@ -9,7 +9,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, SHAPES, called, first_operand, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.rules.traffic import _repairs
+from torchlint.rules.traffic import _softmax_repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
@@ -44,5 +44,5 @@ class SigmoidThenBce(Rule):
             "saves is accuracy",
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
             (("the sigmoid", sigmoid.node),),
-            _repairs.with_logits(model, site),
+            _softmax_repairs.with_logits(model, site),
         )
