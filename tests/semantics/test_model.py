@@ -1020,6 +1020,35 @@ def test_an_instance_of_one_of_several_classes_calls_each_of_them() -> None:
     """) == {"sums": True, "means": True, "unused": False}
 
 
+@pytest.mark.parametrize(
+    ("loop", "place", "kind"),
+    [
+        ("for k in kept:\n        kept[k] = kept[k].cpu()", HOST, Kind.BATCH),
+        ("for k, v in kept.items():\n        if torch.is_tensor(v):\n            kept[k] = v.cpu()", HOST, Kind.BATCH),
+        ("for k in list(kept.keys()):\n        kept[k] = kept[k].cpu().numpy()", HOST, Kind.NDARRAY),
+        (
+            "for k in ('x', 'y'):\n        if k not in kept:\n            continue\n"
+            "        if isinstance(kept[k], torch.Tensor):\n            kept[k] = kept[k].cpu().numpy()",
+            HOST,
+            Kind.NDARRAY,
+        ),
+        ("for k in ('y', 'z'):\n        kept[k] = kept[k].cpu()", DEVICE, Kind.BATCH),
+        ("for k, v in kept.items():\n        if v.ndim > 1:\n            kept[k] = v.cpu()", DEVICE | HOST, Kind.BATCH),
+        ("for k in kept:\n        if not torch.is_tensor(kept[k]):\n            kept[k] = 1", DEVICE, Kind.BATCH),
+        ("for k in kept:\n        other[k] = kept[k].cpu()", DEVICE, Kind.BATCH),
+    ],
+)
+def test_a_loop_that_replaces_the_members_of_a_mapping(loop: str, place: int, kind: Kind) -> None:
+    (member,) = shown(f"""
+def run(net, x):
+    kept = net.cuda()(x.cuda())
+    other = {{}}
+    {loop}
+    show(kept["x"])
+""")
+    assert (member.device, member.kind) == (place, kind)
+
+
 def test_tokenizers_work_on_the_host() -> None:
     tokens, moved = shown("""
         def f(tokenizer, texts, device):

@@ -27,6 +27,7 @@ from torchlint.semantics.values import (
 
 if TYPE_CHECKING:
     from torchlint.semantics.model import Model
+    from torchlint.semantics.reading.members import Replacing
 
 
 Env = dict[str, Value]
@@ -65,6 +66,7 @@ class Reader:
         self.dotted_bases: set[str] = set()  # the names that have known attributes in an environment
         self.instances: dict[ClassInfo, Value] = {}
         self.frames: dict[FunctionInfo, Frame] = {}  # where a function is defined: its closure
+        self.replacements: dict[cst.CSTNode, Replacing] = {}  # by the statements that give members new values
         self.pending: list[tuple[FunctionInfo, Frame]] = []  # defined, and not read yet
 
     # What the classes built on this one provide

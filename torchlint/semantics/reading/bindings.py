@@ -258,7 +258,10 @@ class BindingReader(CallReader):
     ) -> None:
         """`container[key] = value`: the container remembers it."""
         base = self.eval_quietly(target.value)
-        if base.kind is Kind.CONTAINER:
+        replaced = self.replacements.get(node)
+        if replaced is not None:
+            replaced.values[node] = value
+        elif base.kind is Kind.CONTAINER:
             key = self.literal_key(target)
             grow(base, value, key)
         elif base.kind is Kind.UNKNOWN and base.elem is None and dotted(target.value) is not None:

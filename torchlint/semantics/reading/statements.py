@@ -11,6 +11,7 @@ from torchlint.semantics.contexts import Context, LoopFacts, Scope
 from torchlint.semantics.names import factors, identifier, within
 from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
+from torchlint.semantics.reading.members import replacing
 from torchlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -289,7 +290,13 @@ class StatementReader(DefinitionReader):
             self.assign(node.target, element, node, None)
 
         self.note_flow(node.target, factors(node.iter))
+        replaced = replacing(node)
+        if replaced is not None:
+            self.replacements.update(dict.fromkeys(replaced.writes, replaced))
         self.loop(node, iterable, enter, lambda: self.suite(node.body), self.count_of(iterable))
+        held = self.frame.env.get(replaced.holder) if replaced is not None else None
+        if replaced is not None and replaced.values and held is not None:
+            self.frame.env[replaced.holder] = replaced.after(held)
         if node.orelse is not None:
             self.suite(node.orelse.body)
 

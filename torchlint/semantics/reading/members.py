@@ -1,0 +1,147 @@
+"""Loops that replace the members of a mapping one by one: `for k in batch: batch[k] = batch[k].to(device)`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics.names import dotted, identifier, literal, within
+from torchlint.semantics.values import Kind, Value, join, join_optional
+
+
+@dataclass(slots=True, eq=False)
+class Replacing:
+    """A loop that gives members of a mapping new values: which mapping, under which keys, by which statements."""
+
+    holder: str
+    keys: tuple[str, ...] | None  # None: all of them
+    writes: list[cst.Assign] = field(default_factory=list)
+    always: bool = True  # whether every member that is a tensor is replaced
+    values: dict[cst.CSTNode, Value] = field(default_factory=dict)  # what they are given, by statement
+
+    def after(self, held: Value) -> Value:
+        """The mapping after the loop."""
+        new = functools.reduce(join, self.values.values())
+        if not self.always:
+            before = held.elem if held.elem is not None or held.kind is not Kind.BATCH else held.but(items=None)
+            new = join_optional(before, new) or new
+        if self.keys is not None:
+            return held.but(items={**(held.items or {}), **dict.fromkeys(self.keys, new)})
+        if held.kind is Kind.BATCH and not new.is_tensor:
+            return Value(Kind.CONTAINER, Confidence.LIKELY, qual="dict", elem=new)
+        if held.kind is Kind.BATCH:
+            return held.but(device=new.device, graph=new.graph, pinned=new.pinned, items=None)
+        items = None if held.items is None else dict.fromkeys(held.items, new)
+        return held.but(elem=new, items=items)
+
+
+def replacing(loop: cst.For) -> Replacing | None:
+    """What a loop replaces, as its text tells; None where it does not."""
+    target: cst.BaseExpression = loop.target
+    if isinstance(target, cst.Tuple) and len(target.elements) == 2:
+        target = target.elements[0].value
+    if not isinstance(target, cst.Name):
+        return None
+    keys = _literals(loop.iter)
+    holder = _mapping(loop.iter) if keys is None else None
+    if keys is None and holder is None:
+        return None
+    found: Replacing | None = None
+    always = True
+    todo: list[tuple[Iterable[cst.CSTNode], bool]] = [(loop.body.body, True)]
+    while todo:
+        statements, sure = todo.pop()
+        for statement in statements:
+            if isinstance(statement, cst.SimpleStatementLine):
+                for small in statement.body:
+                    name = _written(small, identifier(target.value))
+                    if name is None or (holder is not None and name != holder):
+                        continue
+                    assert isinstance(small, cst.Assign)
+                    found = found or Replacing(name, keys)
+                    if found.holder == name:
+                        found.writes.append(small)
+                        always &= sure
+            elif isinstance(statement, cst.If):
+                tensors = _of_tensors(statement.test)
+                if tensors is not False:  # what it does to other members does not matter here
+                    todo.append((statement.body.body, sure and tensors is True))
+                if isinstance(statement.orelse, cst.If):
+                    todo.append(([statement.orelse], sure and tensors is False))
+                elif isinstance(statement.orelse, cst.Else) and tensors is not True:
+                    todo.append((statement.orelse.body.body, sure and tensors is False))
+                if tensors is not False and any(isinstance(small, cst.Continue) for small in _last(statement.body)):
+                    sure = False
+            elif isinstance(statement, cst.With):
+                todo.append((statement.body.body, sure))
+    if found is not None:
+        found.always = always
+    return found
+
+
+def _last(body: cst.BaseSuite) -> Iterable[cst.CSTNode]:
+    last = body.body[-1] if body.body else None
+    return last.body if isinstance(last, cst.SimpleStatementLine) else ()
+
+
+def _written(statement: cst.CSTNode, key: str) -> str | None:
+    """The mapping of which a statement sets the member under a key of that name."""
+    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0].target
+    if not isinstance(target, cst.Subscript) or len(target.slice) != 1:
+        return None
+    index = target.slice[0].slice
+    named = isinstance(index, cst.Index) and isinstance(index.value, cst.Name) and identifier(index.value.value) == key
+    return dotted(target.value) if named else None
+
+
+def _literals(iterable: cst.BaseExpression) -> tuple[str, ...] | None:
+    """The texts that a tuple or list in the source consists of."""
+    if not isinstance(iterable, (cst.Tuple, cst.List)) or not iterable.elements:
+        return None
+    found = [literal(e.value) if isinstance(e.value, cst.SimpleString) else None for e in iterable.elements]
+    texts = tuple(text for text in found if isinstance(text, str))
+    return texts if len(texts) == len(found) else None
+
+
+def _mapping(iterable: cst.BaseExpression) -> str | None:
+    """The mapping whose keys, or keys and members, are iterated."""
+    while isinstance(iterable, cst.Call):
+        if isinstance(iterable.func, cst.Attribute) and not iterable.args:
+            if iterable.func.attr.value not in ("keys", "items"):
+                return None
+            iterable = iterable.func.value
+        elif isinstance(iterable.func, cst.Name) and iterable.func.value in ("list", "tuple", "sorted", "set"):
+            if len(iterable.args) != 1:
+                return None
+            iterable = iterable.args[0].value
+        else:
+            return None
+    return dotted(iterable)
+
+
+def _of_tensors(test: cst.BaseExpression) -> bool | None:
+    """Whether a test on a member holds for tensors; False where it holds for others alone, None where for both."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        holds = _of_tensors(test.expression)
+        return None if holds is None else not holds
+    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+        both = {_of_tensors(test.left), _of_tensors(test.right)}
+        return False if False in both else both == {True} or None
+    if isinstance(test, cst.Comparison):
+        operator, right = test.comparisons[0].operator, test.comparisons[0].comparator
+        if isinstance(operator, cst.NotIn):
+            return False
+        if isinstance(right, cst.Name) and right.value == "None":
+            return {cst.Is: False, cst.IsNot: True}.get(type(operator))
+    if isinstance(test, cst.Call):
+        name = (dotted(test.func) or "").rsplit(".", 1)[-1]
+        if name == "isinstance" and len(test.args) == 2:
+            return any(isinstance(part, cst.Name) and part.value == "Tensor" for part in within([test.args[1].value]))
+        return True if name in ("is_tensor", "hasattr", "callable") else None
+    return None
