@@ -154,6 +154,16 @@ def _trains(loop: Context) -> bool:
     return (facts.iterable is not None and facts.iterable.kind is Kind.LOADER) or _own_work(loop, _WORK)
 
 
+def takes_data(loop: Context) -> bool:
+    """Whether each round of a loop is an epoch, or takes a batch of its own; not a loop that only counts."""
+    facts = loop.loop
+    assert facts is not None
+    if iterates(loop) is Iterates.EPOCHS or (facts.iterable is not None and facts.iterable.kind is Kind.LOADER):
+        return True
+    counts = facts.iterable is not None and facts.iterable.qual == "range"
+    return iterates(loop) is Iterates.STEPS and isinstance(facts.node, cst.For) and not counts
+
+
 def _part_of_a_step(loop: Context) -> bool:
     """Whether a loop that runs a module is unrolled within one training step, or within a module's own forward."""
     owner = loop.owner

@@ -154,9 +154,12 @@ class Model:
         return module.function if module is not None and module.function is not None else self.root
 
     def in_measurement(self, context: Context) -> bool:
-        """Whether the code stands in a function that reads clocks or events: there a wait is meant."""
+        """Whether the code stands in a function that reads clocks or events, and is no step of a training."""
         from torchlint.semantics.functions import EffectKind
 
+        hot = self.hot(context)
+        if hot is not None and hot.trains:
+            return False
         owner: FunctionInfo | None = self.function_of(context)
         while owner is not None:
             if any(effect.kind is EffectKind.CLOCK for effect in owner.effects) or any(

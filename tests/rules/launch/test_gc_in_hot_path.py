@@ -24,6 +24,24 @@ def test_fires() -> None:
     )
 
 
+def test_a_training_that_keeps_times_of_its_steps_is_no_benchmark() -> None:
+    check(
+        """
+        import gc
+        import time
+
+        def run(net, feed, opt, spans):
+            for x in feed:
+                begun = time.perf_counter()
+                net(x).sum().backward()
+                opt.step()
+                gc.collect()  # TL209
+                spans.append(time.perf_counter() - begun)
+        """,
+        "TL209",
+    )
+
+
 def test_silent() -> None:
     check(
         """

@@ -182,17 +182,7 @@ def _excluded(context: Context, end: Context) -> bool:
 
 def _is_long_run(happening: Happening, end: Context) -> bool:
     """Whether the interval goes over all batches of a data set, or over epochs: the queue is shorter than that."""
-    return any(not end.inside(loop) and _takes_data(loop) for loop in happening.context.enclosing_loops())
-
-
-def _takes_data(loop: Context) -> bool:
-    """Whether each round of a loop is an epoch, or trains on a batch of its own; not a loop that only counts."""
-    facts = loop.loop
-    assert facts is not None
-    if hotness.iterates(loop) is Iterates.EPOCHS or (facts.iterable is not None and facts.iterable.kind is Kind.LOADER):
-        return True
-    counts = facts.iterable is not None and facts.iterable.qual == "range"
-    return hotness.iterates(loop) is Iterates.STEPS and isinstance(facts.node, cst.For) and not counts
+    return any(not end.inside(loop) and hotness.takes_data(loop) for loop in happening.context.enclosing_loops())
 
 
 def _launches(effect: Effect, model: Model) -> Confidence | None:

@@ -86,8 +86,7 @@ def copied_at_rate(model: Model, context: Context, confidence: Confidence) -> Wa
     """How often a copy is made; None where that is rarely, in a loader's worker, or what a benchmark measures."""
     if hotness.in_worker(context):
         return None
-    hot = model.hot(context)
-    if hot is not None and not hot.trains and model.in_measurement(context):
+    if model.hot(context) is not None and model.in_measurement(context):
         return None
     return at_rate(model, context, confidence)
 

@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often
+from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.hotness import Hot
@@ -44,7 +45,7 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     if confidence is None or _on_host_alone(context, frozenset()):
         return None
     hot = model.hot(context)
-    if hot is not None and not hot.trains and measures(model, context):
+    if hot is not None and not hot.trains and measures(model, context) and not _only_meters(model, context):
         return None  # the wait that closes the interval of a benchmark
     return at_rate(
         model,
@@ -101,6 +102,35 @@ def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()
         return False
     seen = _seen | {id(owner)}
     return all(measures(model, caller.context, seen) for caller in owner.callers)
+
+
+def _only_meters(model: Model, context: Context) -> bool:
+    """Whether clocks in a loop over data tell only how long each round took, from one to the next: no wait closes that.
+
+    Where a helper reads the clock, the interval may be any.
+    """
+    loop = next(iter(context.enclosing_loops()), None)
+    if loop is None or not hotness.takes_data(loop):
+        return False
+    order: dict[cst.CSTNode, int] = {}
+    for index, effect in enumerate(model.function_of(context).effects):
+        if effect.context.inside(loop):
+            if effect.kind is EffectKind.CLOCK:
+                order[effect.node] = index
+            elif effect.callee is not None and _reads_clock(effect.callee):
+                return False
+    return not any(
+        site.operator == "-"
+        and site.context.inside(loop)
+        and any(
+            order[start] < order[end]
+            for start in site.right.origins
+            for end in site.left.origins
+            if start in order and end in order
+        )
+        for site in model.sites.binaries
+        if site.left.kind is Kind.CLOCK and site.right.kind is Kind.CLOCK
+    )
 
 
 def _reads_clock(function: FunctionInfo) -> bool:

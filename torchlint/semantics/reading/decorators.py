@@ -6,12 +6,21 @@ import libcst as cst
 
 from torchlint.knowledge import names as known
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
-from torchlint.semantics.names import below, dotted
+from torchlint.semantics.names import below, dotted, within
 from torchlint.semantics.reading.own_calls import OwnCallReader
 from torchlint.semantics.values import (
     Kind,
     Value,
 )
+
+
+def _asserts(info: FunctionInfo) -> bool:
+    """Whether a function's own body asserts something."""
+    return any(
+        isinstance(node, cst.Assert)
+        or (isinstance(node, cst.Call) and (dotted(node.func) or "").rsplit(".", 1)[-1].startswith("assert"))
+        for node in within(info.body_nodes)
+    )
 
 
 def _turns_grad_off(factory: FunctionInfo) -> bool:
@@ -59,7 +68,10 @@ class DecoratorReader(OwnCallReader):
             name.startswith("test_")
             and (
                 self.model.uses_tests
-                or all(p.name in known.TEST_FIXTURES for p in info.parameters)
+                or (
+                    all(p.name in known.TEST_FIXTURES for p in info.parameters)
+                    and (_asserts(info) or not self._run_by_program(name))
+                )
                 or (cls is not None and any(base.endswith("TestCase") for base in (cls.name, *cls.base_names)))
             )
         ):
@@ -86,6 +98,13 @@ class DecoratorReader(OwnCallReader):
         if name in ("training_step", "validation_step", "test_step") and any(base.cls is None for base in cls.bases):
             return Role.STEP
         return Role.PLAIN
+
+    def _run_by_program(self, name: str) -> bool:
+        """Whether the file itself calls the function when it is run, as it does a `test_speed` that prints figures."""
+        return any(
+            isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == name
+            for node in within(list(self.model.module.body))
+        )
 
     def decorated(self, function: Value, info: FunctionInfo, node: cst.BaseExpression, decorator: Value) -> Value:
         """The function that a decorator gives, after noting what it means for the body."""
