@@ -7,8 +7,8 @@ import libcst as cst
 from torchlint.rules.launch._bodies import Comprehension, bound_names
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import children, dotted, names_in, within
+from torchlint.source import written
 
-_EMPTY = cst.Module([])
 _LEAVES = (
     cst.Break,
     cst.Return,
@@ -244,4 +244,4 @@ def _stored_names(target: cst.BaseExpression) -> set[str]:
 
 
 def _position(node: cst.Subscript) -> str:
-    return ",".join(_EMPTY.code_for_node(part.slice) for part in node.slice)
+    return ",".join(written.code(part.slice) for part in node.slice)

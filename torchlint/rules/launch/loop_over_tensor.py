@@ -13,7 +13,7 @@ from torchlint.rules._patterns import operation
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.rules.launch import _repairs
+from torchlint.rules.launch import _row_repairs
 from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.semantics import hotness, sites
@@ -78,7 +78,7 @@ class LoopOverTensor(Rule):
             "say it over all slices at once: flatten, broadcast, a matrix product, `index_add_`, or `torch.vmap`",
             confidence,
             because(hot),
-            _repairs.vectorised(model, site),
+            _row_repairs.vectorised(model, site),
         )
 
     def _inside_another(self, site: sites.Loop, model: Model) -> bool:

@@ -11,7 +11,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.rules.launch import _repairs
+from torchlint.rules.launch import _foreach_repairs
 from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
@@ -58,7 +58,7 @@ class PerParameterLoop(Rule):
             _INSTEAD,
             Confidence.LIKELY if hot is not None else Confidence.POSSIBLE,
             because(hot),
-            _repairs.foreach(model, site),
+            _foreach_repairs.foreach(model, site),
         )
 
 
