@@ -449,6 +449,44 @@ class TestHotness:
             "epoch end": False,
         }
 
+    def test_what_is_given_for_a_switch_and_what_counts_the_rounds(self) -> None:
+        assert heat("""
+            def report(loss, log):
+                if log:
+                    mark("given now and then")
+                if not log:
+                    mark("given mostly")
+
+            def train(net, opt, loader, every, limit):
+                seen = 0
+                size = 1
+                for step, x in enumerate(loader):
+                    loss = net(x).mean()
+                    loss.backward()
+                    opt.step()
+                    report(loss, step % every == 0)
+                    if (step % every == 0 or every < 1.0) and every > 0:
+                        mark("interval")
+                    if step % every == 0 or limit < 1.0:
+                        mark("other")
+                    if size + 1 == limit:
+                        mark("counted")
+                    if seen == limit:
+                        mark("counted, too")
+                    if limit == every:
+                        mark("not counted")
+                    size += 1
+                    seen = seen + 1
+        """) == {
+            "given now and then": False,
+            "given mostly": True,
+            "interval": False,
+            "other": True,
+            "counted": False,
+            "counted, too": False,
+            "not counted": True,
+        }
+
     def test_what_ends_its_own_condition_is_rare(self) -> None:
         assert heat(
             """
@@ -988,6 +1026,25 @@ def test_what_a_value_is_known_to_be_stays_so_where_it_is_asked_whether_it_is_a_
     assert pair.kind is Kind.CONTAINER
     assert other.on_host
     assert unknown.kind is Kind.TENSOR
+
+
+def test_what_a_branch_is_told_of_an_entry_holds_there_alone() -> None:
+    several, one, after, written = shown("""
+        class Net(nn.Module):
+            def forward(self, x: dict[str, torch.Tensor]):
+                if isinstance(x["y"], (list, tuple)):
+                    show(x["y"])
+                else:
+                    show(x["y"])
+                show(x["y"])
+                if isinstance(x["y"], list):
+                    x["y"] = x["z"]
+                    show(x["y"])
+    """)
+    assert several.kind is Kind.CONTAINER
+    assert one.kind is Kind.TENSOR
+    assert after.kind is Kind.TENSOR
+    assert written.kind is Kind.TENSOR
 
 
 def test_an_instance_of_one_of_several_classes_calls_each_of_them() -> None:

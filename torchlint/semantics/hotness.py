@@ -342,10 +342,24 @@ def opens(function: FunctionInfo, asks: Asked) -> bool:
 
 
 def _may_reach(function: FunctionInfo, asks: Asked) -> Iterator[CallerSite]:
-    """The callers that do not plainly pass, or leave, something else for the parameters than what is asked of them."""
+    """The callers that do not plainly pass, or leave, something else for the parameters than what is asked of them.
+
+    Nor something that is seldom so: `report(loss, step % 100 == 0)`.
+    """
     for caller in function.callers:
-        if all(_truth_given(function.parameters[index], caller) in (None, truth) for index, truth in asks):
+        given = ((function.parameters[index], truth) for index, truth in asks)
+        if all(
+            _truth_given(parameter, caller) in (None, truth) and not _seldom_given(parameter, caller, truth)
+            for parameter, truth in given
+        ):
             yield caller
+
+
+def _seldom_given(parameter: Parameter, caller: CallerSite, truth: bool) -> bool:
+    """Whether what a call gives for a parameter has that truth now and then only."""
+    given = parameter.passed.get(caller.node)
+    gates = given.gates if given is not None else None
+    return gates is not None and gates[0 if truth else 1] in (Gate.RARE, Gate.DEBUG)
 
 
 def _truth_given(parameter: Parameter, caller: CallerSite) -> bool | None:

@@ -12,6 +12,7 @@ from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import ClassInfo, Effect, EffectKind, FunctionInfo
+from torchlint.semantics.names import dotted, literal
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
@@ -223,6 +224,16 @@ class Reader:
         return None
 
     def note_stored_parameter(self, value: Value) -> None:
+    def entry_name(self, node: cst.BaseExpression) -> str | None:
+        """The name under which an environment holds what is known of `batch["x"]` alone; None of other expressions."""
+        if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
+            return None
+        index = node.slice[0].slice
+        if not isinstance(index, cst.Index) or not isinstance(index.value, cst.SimpleString):
+            return None
+        holder = dotted(node.value)
+        return f"{holder}.{literal(index.value)!r}" if holder is not None else None
+
         if value.ident is not None and value.ident < 60:
             self.frame.info.stored |= 1 << value.ident
 

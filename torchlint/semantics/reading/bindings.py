@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.semantics import sites
 from torchlint.semantics.names import dotted, factors, identifier, terms
 from torchlint.semantics.reading.calls import CallReader
-from torchlint.semantics.reading.evidence import MOVED
+from torchlint.semantics.reading.evidence import COUNTED, MOVED
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
@@ -113,7 +113,15 @@ class BindingReader(CallReader):
             self.assign(target.target, value, node, node.value)
         if len(node.targets) == 1:
             self.note_sum(node.targets[0].target, node.value)
+            self.note_count(node.targets[0].target, node.value)
             self.self_sum(node, node.targets[0].target, value)
+
+    def note_count(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
+        """`step = step + 1`: it counts."""
+        if isinstance(value, cst.BinaryOperation) and isinstance(value.right, cst.Integer):
+            name = dotted(target)
+            if name is not None and isinstance(value.operator, (cst.Add, cst.Subtract)) and dotted(value.left) == name:
+                self.note_evidence(name, COUNTED)
 
     def self_sum(self, node: cst.Assign, target: cst.BaseExpression, result: Value) -> None:
         """`a = a + b` is an accumulation, and so are `a = 0.9 * a + 0.1 * b` and `a = b if a is None else a + b`."""
@@ -180,6 +188,7 @@ class BindingReader(CallReader):
         elif isinstance(target, cst.Subscript):
             self.subscript(target, "write", value)
             self.store_into(target, value, node, value_node)
+            self.frame.env.pop(self.entry_name(target) or "", None)
         elif isinstance(target, cst.StarredElement):
             self.assign(target.value, Value(Kind.CONTAINER, elem=value), node, None)
 
@@ -312,6 +321,8 @@ class BindingReader(CallReader):
         name = dotted(target)
         if name is not None:
             self.frame.info.note_flow(name, factors(node.value), terms(node.value))
+            if operator in ("+", "-") and isinstance(node.value, cst.Integer):
+                self.note_evidence(name, COUNTED)
         if isinstance(target, cst.Name):
             self.bind(identifier(target.value), self.rooted(result, identifier(target.value)))
         elif isinstance(target, cst.Attribute):

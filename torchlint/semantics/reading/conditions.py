@@ -11,6 +11,7 @@ from torchlint.knowledge import names as known
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.names import device_bits, dotted, identifier, within
 from torchlint.semantics.reading.attributes import AttributeReader
+from torchlint.semantics.reading.evidence import COUNTED
 from torchlint.semantics.values import (
     ANYWHERE,
     DETACHED,
@@ -59,7 +60,10 @@ class ConditionReader(AttributeReader):
             self.frame.env = before
             before.update(walrus)
             word = "and" if isinstance(node.operator, cst.And) else "or"
-            value = NUMBER.but(gates=combine(word, left.gates, right.gates))
+            if word == "or" and _asks_of_interval(node):
+                value = NUMBER.but(gates=left.gates)
+            else:
+                value = NUMBER.but(gates=combine(word, left.gates, right.gates))
         elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
             inner = self.condition(node.expression, how)
             gates = inner.gates
@@ -109,7 +113,8 @@ class ConditionReader(AttributeReader):
         counter = left.qual == "index" or (
             name is not None and name.rsplit(".", 1)[-1] in _COUNTER_NAMES and left.kind in (Kind.NUMBER, Kind.UNKNOWN)
         )
-        if counter and right.kind in (Kind.NUMBER, Kind.UNKNOWN):
+        counts = name is not None and left.kind is Kind.NUMBER and self.has_evidence(name, COUNTED)
+        if (counter or (counts and operator in ("==", "!="))) and right.kind in (Kind.NUMBER, Kind.UNKNOWN):
             if operator == "==":
                 return (Gate.RARE, Gate.NONE)
             if operator == "!=":
@@ -317,11 +322,11 @@ class ConditionReader(AttributeReader):
             self._rebind(node, lambda v: v.but(device=bits) if v.device != bits else v)
 
     def _rebind(self, node: cst.BaseExpression, change: Callable[[Value], Value]) -> None:
-        name = dotted(node)
+        name = dotted(node) or self.entry_name(node)
         if name is None:
             return
         value = self.lookup(name)
-        if value is None and isinstance(node, cst.Attribute):
+        if value is None and isinstance(node, (cst.Attribute, cst.Subscript)):
             value = self.eval_quietly(node)
             self.dotted_bases.add(name.split(".", 1)[0])
         if value is not None:
@@ -386,6 +391,17 @@ class ConditionReader(AttributeReader):
             "torch.FloatTensor",
             "torch.cuda.FloatTensor",
         )
+
+
+def _asks_of_interval(node: cst.BooleanOperation) -> bool:
+    """Whether it is `step % interval == 0 or interval < 1`: the latter only asks what the interval is set to."""
+    first, then = node.left, node.right
+    if not isinstance(first, cst.Comparison) or not isinstance(then, cst.Comparison):
+        return False
+    if not isinstance(first.left, cst.BinaryOperation) or not isinstance(first.left.operator, cst.Modulo):
+        return False
+    interval = dotted(first.left.right)
+    return interval is not None and interval == dotted(then.left)
 
 
 def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:

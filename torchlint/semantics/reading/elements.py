@@ -31,7 +31,9 @@ class ElementReader(OperatorReader):
     """Evaluates subscripts and comprehensions."""
 
     def _subscript(self, node: cst.Subscript) -> Value:
-        return self.subscript(node, "read", None)
+        result = self.subscript(node, "read", None)
+        entry = self.entry_name(node) if self.dotted_bases else None
+        return (self.lookup(entry) if entry is not None else None) or result
 
     def subscript(self, node: cst.Subscript, mode: str, written: Value | None) -> Value:
         """Evaluate an indexing and record it; what it reads."""

@@ -20,6 +20,9 @@ from torchlint.semantics.values import (
 MAKES_GRAPHS = "()"  # evidence: it is called, and backward runs on what it gives
 
 
+COUNTED = "+= 1"  # evidence: it counts rounds or calls
+
+
 MOVED = "()device"  # evidence: it is moved to a device, so that it was not there before
 
 
@@ -74,6 +77,14 @@ class EvidenceReader(Reader):
     def refine(self, value: Value, uses: set[str] | None) -> Value:
         """A value of unknown kind, as the attributes used on it tell."""
         if not uses:
+    def has_evidence(self, name: str, evidence: str) -> bool:
+        """Whether that was seen of a name, or of an attribute of an object."""
+        if evidence in self.frame.info.duck.get(name, ()):
+            return True
+        holder_name, _, attribute = name.rpartition(".")
+        holder = self.lookup(holder_name) if holder_name else None
+        return holder is not None and holder.cls is not None and evidence in holder.cls.duck.get(attribute, ())
+
             return value
         device = value.device or ANYWHERE
         if "zero_grad" in uses and "step" in uses:

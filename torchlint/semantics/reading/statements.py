@@ -149,14 +149,17 @@ class StatementReader(DefinitionReader):
         before = self.frame.env
         after_test = self.context
         # The branch that is taken.
+        size = len(before)
         self.frame.env = before.copy()
         self.narrow(node.test, True)
+        then_told = _added(self.frame.env, size)
         with self.within(self.branch(node, node.test, then_gate, False)):
             then_left = self.suite(node.body)
         then_env = self.frame.env
         # The other.
         self.frame.env = before
         self.narrow(node.test, False)
+        else_told = _added(before, size)
         else_left = False
         if node.orelse is not None:
             with self.within(self.branch(node, node.test, else_gate, True)):
@@ -173,6 +176,10 @@ class StatementReader(DefinitionReader):
         if else_left:
             self.frame.env = then_env
             return self.branch(node, node.test, then_gate, False) if node.orelse is not None else after_test
+        for told, env in ((then_told, then_env), (else_told, else_env)):
+            for name, value in told:
+                if env.get(name) is value:  # the test told that of one branch alone
+                    del env[name]
         self.frame.env = join_envs(then_env, else_env)
         return after_test
 
@@ -331,6 +338,11 @@ class StatementReader(DefinitionReader):
             self.left(item.item, self.model.values.get(item.item, UNKNOWN), node)
         self.context = saved
         return left
+
+
+def _added(env: Env, size: int) -> list[tuple[str, Value]]:
+    """What an environment holds beyond the first `size` names."""
+    return list(env.items())[size:] if len(env) > size else []
 
 
 def join_envs(a: Env, b: Env) -> Env:
