@@ -118,7 +118,7 @@ class Editor:
         self.to: BinaryIO = self.server.stdin
         self.back: BinaryIO = self.server.stdout
         self.version = 1
-        self.send("initialize", {"processId": None, "rootUri": None, "capabilities": {}}, 1)
+        self.send("initialize", {"processId": os.getpid(), "rootUri": None, "capabilities": {}}, 1)
         while self.receive().get("id") != 1:
             pass
         self.send("initialized", {})

@@ -85,11 +85,13 @@ class Editor:
         capabilities: types.ClientCapabilities | None = None,
         options: Any = None,
         folders: Sequence[Path] | None = None,
+        process: int | None = None,
     ) -> types.InitializeResult:
         return await self.client.initialize_session(
             types.InitializeParams(
                 capabilities=capabilities or types.ClientCapabilities(),
                 root_uri=self.folder.as_uri(),
+                process_id=process,
                 initialization_options=options,
                 workspace_folders=[
                     types.WorkspaceFolder(uri=folder.as_uri(), name=folder.name) for folder in folders or (self.folder,)
@@ -173,7 +175,8 @@ async def editor(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterato
     editor = Editor(client, tmp_path)
     await client.start_io(sys.executable, "-m", "torchlint", "server", *getattr(request, "param", ()))
     yield editor
-    await client.shutdown_session()
+    if client._server is not None and client._server.returncode is None:
+        await client.shutdown_session()
     await client.stop()
 
 

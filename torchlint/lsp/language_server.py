@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -46,6 +47,8 @@ _UNITS: dict[str, Callable[[str], int]] = {
 _STALE_AFTER = 10.0
 # The longest that a task may run at all: the last resort, where no limit on size or shape spoke.
 _PATIENCE = 120.0
+# How often the server looks whether the editor still lives, seconds.
+_LOOKS_EVERY = 1.0
 
 
 class Server(LanguageServer):
@@ -116,6 +119,8 @@ class Server(LanguageServer):
         self._prefer(params.initialization_options)
 
     async def on_initialized(self, _params: types.InitializedParams) -> None:
+        if self.process_id is not None and _lives(self.process_id):  # in another container it does not, seen from here
+            self._later(self._end_with(self.process_id))
         await self.worker.start()
         if self._can("workspace.did_change_watched_files.dynamic_registration"):
             watchers = [types.FileSystemWatcher(glob_pattern=f"**/{name}") for name in CONFIG_FILES]
@@ -130,6 +135,13 @@ class Server(LanguageServer):
         for run in (*self.runs.values(), *self.tasks):
             run.cancel()
         self.worker.kill()
+
+    async def _end_with(self, editor: int) -> None:
+        """End when the editor has ended without a word, though another process still holds its end of the streams."""
+        while _lives(editor):
+            await asyncio.sleep(_LOOKS_EVERY)
+        self.worker.kill()
+        os._exit(1)  # a thread waits for the editor's next word, which nobody will say
 
     def _can(self, capability: str) -> bool:
         return bool(get_capability(self.client_capabilities, capability))
@@ -504,6 +516,19 @@ class Server(LanguageServer):
             contents=types.MarkupContent(kind=types.MarkupKind.Markdown, value=text),
             range=_range(text_range(start, end, part.lines, self._units())),
         )
+
+
+def _lives(process: int) -> bool:
+    """Whether a process is there; yes where that cannot be asked without harm."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 _RESOLVABLE = "text_document.code_action.resolve_support.properties"

@@ -10,9 +10,11 @@ import contextlib
 import gc
 import os
 import pickle
+import select
 import signal
 import struct
 import sys
+import threading
 import traceback
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -145,6 +147,7 @@ def main() -> None:
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what anything prints is no answer
+    threading.Thread(target=_end_with, args=(requests.fileno(),), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this process
     tasks.prepare()
     gc.freeze()
@@ -161,6 +164,15 @@ def main() -> None:
             answers.write(_LENGTH.pack(len(body)) + body)
             answers.flush()
             gc.collect()  # while nobody waits
+
+
+def _end_with(requests: int) -> None:
+    """End the process when the other end of `requests` is closed, whatever it is doing, where the system can tell."""
+    if hasattr(select, "poll"):
+        other_end = select.poll()
+        other_end.register(requests, 0)  # a hang-up is told unasked
+        other_end.poll()
+        os._exit(0)
 
 
 def _read(stream: BinaryIO) -> bytes | None:
