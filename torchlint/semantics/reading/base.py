@@ -223,7 +223,6 @@ class Reader:
                 return const
         return None
 
-    def note_stored_parameter(self, value: Value) -> None:
     def entry_name(self, node: cst.BaseExpression) -> str | None:
         """The name under which an environment holds what is known of `batch["x"]` alone; None of other expressions."""
         if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
@@ -234,6 +233,7 @@ class Reader:
         holder = dotted(node.value)
         return f"{holder}.{literal(index.value)!r}" if holder is not None else None
 
+    def note_stored_parameter(self, value: Value) -> None:
         if value.ident is not None and value.ident < 60:
             self.frame.info.stored |= 1 << value.ident
 

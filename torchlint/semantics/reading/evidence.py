@@ -74,9 +74,6 @@ class EvidenceReader(Reader):
             if outer.info is not info:
                 outer.info.duck.setdefault(name, set()).add(evidence)
 
-    def refine(self, value: Value, uses: set[str] | None) -> Value:
-        """A value of unknown kind, as the attributes used on it tell."""
-        if not uses:
     def has_evidence(self, name: str, evidence: str) -> bool:
         """Whether that was seen of a name, or of an attribute of an object."""
         if evidence in self.frame.info.duck.get(name, ()):
@@ -85,6 +82,9 @@ class EvidenceReader(Reader):
         holder = self.lookup(holder_name) if holder_name else None
         return holder is not None and holder.cls is not None and evidence in holder.cls.duck.get(attribute, ())
 
+    def refine(self, value: Value, uses: set[str] | None) -> Value:
+        """A value of unknown kind, as the attributes used on it tell."""
+        if not uses:
             return value
         device = value.device or ANYWHERE
         if "zero_grad" in uses and "step" in uses:
