@@ -101,3 +101,4 @@ class Finding:
     evidence: dict[str, Any] | None = field(default=None, hash=False)
     # What to write instead, in one sentence: shown by the `full` format even where there is no fix.
     advice: str = ""
+    cell_id: str = ""  # of the cell, where its notebook gives it one

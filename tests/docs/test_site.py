@@ -44,7 +44,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_rule_has_its_page_where_findings_link_to(site: Path) -> None:
+def test_every_rule_has_its_page(site: Path) -> None:
     for rule in catalogue():
         page = site / "rules" / f"{rule.code}-{rule.name}" / "index.html"
         assert rule.code not in pages.codes() or page.is_file(), rule.code
@@ -72,7 +72,7 @@ def test_the_site_is_searchable_and_loads_nothing_from_elsewhere(site: Path) -> 
     assert {"guide/questions/", "rules/"} <= {entry["location"].split("#")[0] for entry in index["docs"]}
     for page in site.rglob("*.html"):
         loaded = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', page.read_text(encoding="utf-8"))
-        assert all(address.startswith("https://torchlint.readthedocs.io/") for address in loaded), page
+        assert not loaded, page
 
 
 def test_every_snippet_is_shown_and_parses() -> None:

@@ -91,7 +91,8 @@ def long() -> Finding:
 
 def cell() -> Finding:
     """A finding in a notebook."""
-    return finding(filename="book.ipynb", cell=3, start=Position(2, 1), end=Position(2, 12), related=(), advice="")
+    here = {"cell": 3, "cell_id": "a1-b2", "start": Position(2, 1), "end": Position(2, 12)}
+    return finding(filename="book.ipynb", related=(), advice="", **here)
 
 
 def source(filename: str, cell: int | None) -> Sequence[str]:

@@ -72,7 +72,34 @@ class TestSarif:
         (run,) = json.loads(text_of("sarif", outcome))["runs"]
         place = run["results"][3]["locations"][0]
         assert place["physicalLocation"]["region"] == {"startLine": 1}
-        assert place["logicalLocations"][0]["fullyQualifiedName"] == "cell 3:2"
+        (cell,) = place["logicalLocations"]
+        assert (cell["fullyQualifiedName"], cell["properties"]) == ("cell 3:2", {"id": "a1-b2"})
+
+    def test_a_context_is_larger_than_what_it_is_of(self, outcome: Outcome) -> None:
+        """The specification has it so (3.29.5), and the validator of its authors complains of others."""
+        (run,) = json.loads(text_of("sarif", outcome))["runs"]
+        places = [
+            place["physicalLocation"]
+            for result in run["results"]
+            for place in (*result["locations"], *result.get("relatedLocations", ()))
+        ]
+        contexts = [(place["region"], place["contextRegion"]) for place in places if "contextRegion" in place]
+        assert len(contexts) >= 3
+        for region, context in contexts:
+            assert context["startLine"] <= region["startLine"]
+            assert region.get("endLine", region["startLine"]) <= context["endLine"]
+            assert (
+                context["endLine"] - context["startLine"]
+                > region.get("endLine", region["startLine"]) - region["startLine"]
+            )
+            assert len(context["snippet"]["text"].split("\n")) == context["endLine"] - context["startLine"] + 1
+
+    def test_a_file_of_one_row_is_no_context(self, make_finding: Callable[..., Finding]) -> None:
+        alone = Outcome(
+            [make_finding(start=Position(1, 1), end=Position(1, 3), related=())], source=lambda *_: ("f()",)
+        )
+        (result,) = json.loads(text_of("sarif", alone))["runs"][0]["results"]
+        assert "contextRegion" not in result["locations"][0]["physicalLocation"]
 
 
 def commands(text: str) -> list[tuple[str, dict[str, str], str]]:

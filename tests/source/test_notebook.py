@@ -45,6 +45,7 @@ def read(*cells: Any, **more: Any) -> Notebook:
         ("x = 1  # really?\n", "x = 1  # really?\n"),
         ("y = 'really?'\n", "y = 'really?'\n"),
         ("f'''{x}\n%a\n{y!r}'''\n%a\n", "f'''{x}\n%a\n{y!r}'''\npass\n"),
+        (", = %a\n", "pass\n"),
         ("%a\n" * 3, "pass\n" * 3),
         ("%a", "pass"),
         ("", ""),

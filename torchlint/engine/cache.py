@@ -180,6 +180,7 @@ def _encoded_finding(finding: Finding) -> dict[str, Any]:
             [related.message, related.filename, *_pair(related.start), related.cell] for related in finding.related
         ],
         "cell": finding.cell,
+        "cell_id": finding.cell_id,
     }
     if finding.fix is not None:
         edits = [[*_pair(edit.start), *_pair(edit.end), edit.content, edit.cell] for edit in finding.fix.edits]
@@ -212,6 +213,7 @@ def _decoded_finding(data: Any, filename: str) -> Finding:
         related=tuple(Related(message, name, Position(a, b), cell) for message, name, a, b, cell in data["related"]),
         fix=fix,
         advice=data["advice"],
+        cell_id=data["cell_id"],
     )
 
 

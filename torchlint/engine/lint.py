@@ -93,6 +93,7 @@ def unreadable(
                     "TL003", Path(filename).name, error.message, identity, 0 if identity else cell or 0
                 ),
                 cell=cell,
+                cell_id=identity,
             ),
         )
     )

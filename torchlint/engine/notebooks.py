@@ -37,8 +37,8 @@ def lint_notebook(notebook: Notebook, settings: Settings, path: Path | None = No
     if notebook.language:
         return FileResult(notes=(f"{notebook.path}: a notebook in {notebook.language}, skipped",))
     findings: list[Finding] = []
-    for number, error in notebook.problems:
-        findings += unreadable(notebook.path, error, settings, path, cell=number).findings
+    for number, identity, error in notebook.problems:
+        findings += unreadable(notebook.path, error, settings, path, cell=number, identity=identity).findings
     result = lint_cells(notebook.cells, notebook.path, settings, path)
     return replace(result, findings=tuple(sorted((*findings, *result.findings), key=_place)))
 
@@ -81,6 +81,7 @@ def _in_cells(finding: Finding, view: View) -> Finding:
         start=start,
         end=end,
         cell=cell,
+        cell_id=_identity(view.cell_at(finding.start)),
         related=tuple(_related(related, view) for related in finding.related),
         fix=None if fix is None else Fix(fix.applicability, fix.message, tuple(map(view.edit, fix.edits))),
     )

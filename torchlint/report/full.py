@@ -29,6 +29,8 @@ def _block(finding: Finding, outcome: Outcome) -> Iterator[str]:
     yield " ".join(filter(None, (head, style.good(mark), style.bold(visible(finding.message)))))
 
     lines = outcome.source(finding.filename, finding.cell)
+    if len(lines) > finding.end.row and not lines[-1]:
+        lines = lines[:-1]  # what follows the last line end is no line
     margin = len(str(min(finding.end.row + _CONTEXT, max(len(lines), 1))))
     yield from _frame(finding, lines, margin, style)
     for label, text in _notes(finding, outcome.unsafe_fixes):

@@ -63,7 +63,7 @@ def diagnostic(
         "source": "torchlint",
         "message": visible(finding.message),
         "relatedInformation": related,
-        "data": {"fingerprint": finding.fingerprint, "name": finding.name},
+        "data": {"fingerprint": finding.fingerprint, "name": finding.name, "cell_id": finding.cell_id or None},
     }
     result: dict[str, Any] = portable(found)
     return result

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from torchlint.findings import Applicability, Finding, Fix, Impact, Position
 from torchlint.report.text import PLAIN, Style, visible
+from torchlint.rules import pages
 
 __all__ = [
     "Outcome",
@@ -26,9 +27,6 @@ __all__ = [
     "severity",
     "uri",
 ]
-
-# Where the rules' pages are published.
-_RULE_URL = "https://torchlint.readthedocs.io/rules/{code}-{name}/"
 
 
 def no_source(_filename: str, _cell: int | None) -> Sequence[str]:
@@ -54,8 +52,8 @@ class Outcome:
 
 
 def rule_url(finding: Finding) -> str:
-    """The address of the page of the finding's rule."""
-    return _RULE_URL.format(code=finding.code, name=finding.name)
+    """The address of the page of the finding's rule: that of this installation, as none is published."""
+    return pages.file(finding.code).as_uri()
 
 
 def place(finding: Finding) -> str:
@@ -78,6 +76,7 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
         "message": visible(finding.message),
         "filename": finding.filename,
         "cell": finding.cell,
+        "cell_id": finding.cell_id or None,
         "location": _position(finding.start),
         "end_location": _position(finding.end),
         "bottleneck": finding.bottleneck,

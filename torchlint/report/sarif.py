@@ -10,7 +10,7 @@ from torchlint import __version__
 from torchlint.engine.selection import rules_by_code
 from torchlint.findings import Applicability, Confidence, Finding, Fix, Position
 from torchlint.report.json import dumps
-from torchlint.report.outcome import Outcome, occurrences, rule_url, severity, uri
+from torchlint.report.outcome import Outcome, occurrences, severity, uri
 from torchlint.report.text import shown, visible
 from torchlint.rules import pages
 
@@ -58,7 +58,6 @@ def _rule(finding: Finding) -> dict[str, Any]:
         "shortDescription": {"text": summary},
         "fullDescription": {"text": text},
         "help": {"text": text, "markdown": markdown},
-        "helpUri": rule_url(finding),
         "defaultConfiguration": {"level": "warning"},
         "properties": {
             "tags": ["performance", "pytorch", finding.bottleneck],
@@ -70,6 +69,8 @@ def _rule(finding: Finding) -> dict[str, Any]:
 
 def _result(finding: Finding, fingerprint: str, index: dict[str, int], outcome: Outcome) -> dict[str, Any]:
     here = _location(finding.filename, finding.cell, finding.start, finding.end, outcome)
+    if finding.cell_id:
+        here["logicalLocations"][0]["properties"] = {"id": finding.cell_id}
     message = finding.message if finding.cell is None else f"cell {finding.cell}: {finding.message}"
     result: dict[str, Any] = {
         "ruleId": finding.code,
@@ -115,12 +116,14 @@ def _location(
         region |= {"endLine": end.row, "endColumn": end.column}
     location["physicalLocation"]["region"] = region
     lines = outcome.source(filename, cell)
-    if start.row <= len(lines):
-        last = start.row if end is None else min(end.row, len(lines))
+    last = start.row if end is None else end.row
+    # A row more on both sides: the context must be larger than what it is the context of.
+    above, below = max(start.row - 1, 1), min(last + 1, len(lines))
+    if last <= len(lines) and (above < start.row or last < below):
         location["physicalLocation"]["contextRegion"] = {
-            "startLine": start.row,
-            "endLine": last,
-            "snippet": {"text": "\n".join(shown(line) for line in lines[start.row - 1 : last])[:2000]},
+            "startLine": above,
+            "endLine": below,
+            "snippet": {"text": "\n".join(shown(line) for line in lines[above - 1 : below])[:2000]},
         }
     return location
 

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["SECTIONS", "Block", "Page", "PageError", "codes", "load", "parse"]
+__all__ = ["SECTIONS", "Block", "Page", "PageError", "codes", "file", "load", "parse"]
 
 # What every page says, in this order.
 SECTIONS = (
@@ -92,6 +92,13 @@ def codes() -> tuple[str, ...]:
     return tuple(sorted(_files()))
 
 
+def file(code: str) -> Path:
+    """Where the page of the rule `code` lies in this installation. Raises PageError where there is none."""
+    if code not in _files():
+        raise PageError(f"{code} has no page")
+    return _files()[code]
+
+
 @cache
 def load(code: str) -> Page:
     """The page of the rule `code`.
@@ -99,12 +106,10 @@ def load(code: str) -> Page:
     Raises:
         PageError: no such page is installed, or it does not follow the format.
     """
-    file = _files().get(code)
-    if file is None:
-        raise PageError(f"{code} has no page")
-    page = parse(file.read_text(encoding="utf-8"), file.name)
-    if file.name != f"{page.code}-{page.name}.md":
-        raise PageError(f"{file.name}: the title says {page.title}")
+    where = file(code)
+    page = parse(where.read_text(encoding="utf-8"), where.name)
+    if where.name != f"{page.code}-{page.name}.md":
+        raise PageError(f"{where.name}: the title says {page.title}")
     return page
 
 

@@ -179,15 +179,15 @@ class View:
 class Notebook:
     """A notebook as it was read.
 
-    `problems` says what is wrong with cells that are left out: (number of the cell, what). `language` is the kernel's,
-    where it is another one than Python; there are no cells then.
+    `problems` says what is wrong with cells that are left out: (number of the cell, its id, what). `language` is the
+    kernel's, where it is another one than Python; there are no cells then.
     """
 
     path: str
     data: bytes
     written: str = field(repr=False)
     cells: tuple[Cell, ...] = ()
-    problems: tuple[tuple[int | None, UnreadableError], ...] = ()
+    problems: tuple[tuple[int | None, str, UnreadableError], ...] = ()
     language: str = ""
 
     @classmethod
@@ -287,7 +287,7 @@ _LEADING = re.compile(r"(?:[ \t]*\n)*(?:%%[^\n]*\n(?:[ \t]*\n)*)?(?P<indent>[ \t
 _INDENT = re.compile(r"[ \t]*")
 # No Python statement begins with these characters; the assignment of what a magic returns; a question at a row's end.
 _ESCAPE = re.compile(
-    r"""(?P<target>[\w.,*\[\]() \t]+=[ \t]*)[!%]
+    r"""(?P<target>[\w*\[(][\w.,*\[\]() \t]*=[ \t]*)[!%]
     |[%!?,;/]
     |[^\n#'"?]+\?{1,2}[ \t]*(?:;[ \t]*)?$""",
     re.VERBOSE | re.MULTILINE,
@@ -370,25 +370,25 @@ class _RawNotebook:
 def _with_cells(notebook: Notebook, found: _RawNotebook) -> Notebook:
     """The notebook with its code cells in Python, and what is wrong with others."""
     cells: list[Cell] = []
-    problems: list[tuple[int | None, UnreadableError]] = []
+    problems: list[tuple[int | None, str, UnreadableError]] = []
     unsound = [(number, raw) for number, raw in enumerate(found.cells, 1) if _problem(raw)]
     if unsound:
         number, raw = unsound[0]
         more = f", nor are {len(unsound) - 1} more" if len(unsound) > 1 else ""
         message = f"cell {number} is not sound{more}: {_problem(raw)}"
-        problems.append((None, UnreadableError(message, _row(notebook.written, raw.start))))
+        problems.append((None, "", UnreadableError(message, _row(notebook.written, raw.start))))
     left_out = {number for number, _ in unsound}
     for number, raw in enumerate(found.cells, 1):
         if number in left_out or raw.members["cell_type"] != "code" or not _is_python(raw.members):
             continue
         assert raw.literals is not None
         text = "".join(piece for piece, _, _ in raw.literals.pieces)
+        identity = raw.members.get("id")
+        identity = identity if isinstance(identity, str) else ""
         try:
-            identity = raw.members.get("id")
-            identity = identity if isinstance(identity, str) else ""
             cell = Cell.from_text(text, notebook.path, number, raw.literals, identity)
         except UnreadableError as error:
-            problems.append((number, error))
+            problems.append((number, identity, error))
         else:
             cells += [] if cell is None else [cell]
     return replace(notebook, cells=tuple(cells), problems=tuple(problems))
