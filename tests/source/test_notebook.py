@@ -189,7 +189,7 @@ def test_an_empty_file_is_a_notebook_without_cells(data: bytes) -> None:
 def test_a_cell_of_the_wrong_shape_is_named_and_hides_no_other(wrong: Any, message: str) -> None:
     found = read(cell("x = 1"), wrong, cell("y = 2"))
     assert [one.number for one in found.cells] == [1, 3]
-    ((number, error),) = found.problems
+    ((number, _, error),) = found.problems
     assert number is None
     assert "cell 2" in error.message
     assert message in error.message
@@ -198,7 +198,7 @@ def test_a_cell_of_the_wrong_shape_is_named_and_hides_no_other(wrong: Any, messa
 @pytest.mark.parametrize("text", ["x = 1\ny = '\ud800'", "x = 1\ny = '\0'"])
 def test_what_cannot_be_source_code_is_named_with_its_row(text: str) -> None:
     found = read(cell("a"), cell(text))
-    ((number, error),) = found.problems
+    ((number, _, error),) = found.problems
     assert (number, error.row) == (2, 2)
     assert [one.number for one in found.cells] == [1]
 
