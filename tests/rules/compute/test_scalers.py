@@ -114,6 +114,35 @@ def run(net, opt, feed, mixed):
     )
 
 
+def test_a_branch_for_runs_without_a_scaler() -> None:
+    check(
+        """
+import torch
+
+def back(loss, grower):
+    if grower is not None:
+        grower.scale(loss).backward()
+    else:
+        loss.backward()
+
+def run(net, opt, feed, mixed):
+    grower = torch.amp.GradScaler() if mixed else None
+    for x in feed:
+        back(net(x).mean(), grower)
+        if grower is None:
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        if grower is not None:
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # TL404
+            grower.step(opt)
+            grower.update()
+        else:
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            opt.step()
+""",
+        "TL404",
+    )
+
+
 def test_another_sort_of_scaler() -> None:
     check(
         """

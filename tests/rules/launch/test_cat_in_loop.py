@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.helpers import check
+from tests.rules.helpers import check, reports
+from torchlint.findings import Impact
 
 FIRES = {
     "aliased, in a step loop": """
@@ -135,6 +136,28 @@ def test_fires(source: str) -> None:
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
 def test_silent(source: str) -> None:
     check(source, "TL203")
+
+
+def test_a_token_appended_in_decoding_is_a_small_matter_and_results_of_batches_are_not() -> None:
+    found = reports(
+        """
+        import torch
+
+        @torch.no_grad()
+        def decode(net, x, n):
+            for _ in range(n):
+                x = torch.cat((x, net(x)[:, -1:].argmax(-1)), dim=1)
+            return x
+
+        @torch.no_grad()
+        def predict(net, files, out):
+            for x in torch.utils.data.DataLoader(files):
+                out = torch.cat((out, net(x)))
+            return out
+        """,
+        "TL203",
+    )
+    assert [report.impact for _, report in found] == [Impact.LOW, Impact.HIGH]
 
 
 def test_a_dense_block_is_only_possible() -> None:

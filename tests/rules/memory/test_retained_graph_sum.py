@@ -56,6 +56,18 @@ def go(f, o, d):
         seen["loss"] += c  # TL601
     return seen
 """,
+    "a record that forward keeps and never reads": """
+import torch
+class N(torch.nn.Module):
+    def note(self, y):
+        self.sums += y  # TL601
+    def forward(self, x):
+        y = self.v(x).mean()
+        self.note(y)
+        return y
+    def mean(self, n):
+        return self.sums / n
+""",
 }
 
 SILENT = {
@@ -130,6 +142,27 @@ class P:
             self.solve(g, self.flat(y.square(), create_graph=True))
             y.backward()
             self.o.step()
+""",
+    "gradients of a list of outputs become a part of the step's loss": """
+import torch
+class N(torch.nn.Module):
+    def training_step(self, x, i):
+        g = 0
+        for y in self(x):
+            g = g + torch.autograd.grad(y, x["a"], torch.ones_like(y), create_graph=True)[0]
+        return self(x)[0].mean() * g.clamp_max(0).mean()
+""",
+    "the state of a recurrence, which the next round of forward computes with": """
+import torch
+class N(torch.nn.Module):
+    def start(self, x):
+        self.sums = torch.zeros_like(x)
+    def note(self, a):
+        self.sums += a
+    def forward(self, q):
+        a = torch.softmax(self.v(torch.cat((q, self.sums), dim=1)), -1)
+        self.note(a)
+        return a
 """,
     "counts have no graph": """
 import torch

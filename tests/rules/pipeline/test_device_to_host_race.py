@@ -139,7 +139,8 @@ def go(net, x, y, flag):
     c.copy_(x, non_blocking=True)
     d = x.to("cpu", non_blocking=True)
     e = y.cpu()
-    return a.numpy(), b + 1, c.numpy(), d.shape, d.cuda(), net.state_dict()
+    f = [x.to("cpu", non_blocking=True)]
+    return a.numpy(), b + 1, c.numpy(), d.shape, d.cuda(), net.state_dict(), (None,) + tuple(f)
 """,
         "TL505",
     )

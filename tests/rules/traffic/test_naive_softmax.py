@@ -65,6 +65,16 @@ FIRES = {
         """,
 }
 SILENT = {
+    "a sum over processes": """
+        import torch
+        import torch.distributed as dist
+
+        def f(a, group):
+            e = torch.exp(a)
+            total = e.sum(dim=-1)
+            dist.all_reduce(total, group=group)
+            return e.div_(total.unsqueeze(-1))
+        """,
     "the size, not the sum": """
         import torch
 

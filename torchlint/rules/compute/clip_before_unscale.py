@@ -39,7 +39,7 @@ class ClipBeforeUnscale(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         scaled = _scaled_before(site.node, site.context, model, Orders(model), frozenset())
-        if scaled is None:
+        if scaled is None or _without_scaler(site.context, model):
             return
         yield Report(
             site.node,
@@ -49,6 +49,23 @@ class ClipBeforeUnscale(Rule):
             (("the loss is scaled here", scaled),),
             _repairs.unscaled(model, site),
         )
+
+
+def _without_scaler(context: Context, model: Model) -> bool:
+    """Whether code stands in a branch for runs that have no scaler: then a helper that is given one scales nothing."""
+    for link in context.chain():
+        test, negated = link.test, link.negated
+        if link.scope is not Scope.BRANCH or test is None:
+            continue
+        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            test, negated = test.expression, not negated
+        if isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].comparator, cst.Name):
+            if test.comparisons[0].comparator.value == "None" and isinstance(test.comparisons[0].operator, cst.Is):
+                negated = not negated
+            test = test.left
+        if negated and model.value(test).kind is Kind.SCALER:
+            return True
+    return False
 
 
 def _scaled_before(

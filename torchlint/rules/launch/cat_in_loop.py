@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.findings import Confidence
+from torchlint.findings import Confidence, Impact
 from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -18,7 +18,7 @@ from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, within
-from torchlint.semantics.values import Value
+from torchlint.semantics.values import Kind, Value
 
 _SHORT: Final = 4  # rounds
 
@@ -63,6 +63,7 @@ class CatInLoop(Rule):
             confidence,
             (("the loop that grows it", facts.node), *because(hot)),
             _repairs.collected(model, site, grown, facts.node),
+            Impact.LOW if hot is not None and _decodes(loop, hot.trains) else None,
         )
 
 
@@ -161,5 +162,10 @@ def _over_names(loop: Context) -> bool:
 
 
 def _decodes(loop: Context, trains: bool) -> bool:
-    """Whether the loop runs a model on every round without training it: what grows is small against that."""
-    return hotness.iterates(loop) is Iterates.STEPS and not trains
+    """Whether the loop runs a model on what grows, and does not train it: a token is small against that.
+
+    Not one over batches of data, whose results grow.
+    """
+    iterable = loop.loop.iterable if loop.loop is not None else None
+    over_data = iterable is not None and iterable.kind is Kind.LOADER
+    return hotness.iterates(loop) is Iterates.STEPS and not trains and not over_data

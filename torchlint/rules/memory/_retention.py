@@ -16,7 +16,7 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import below, identifier
+from torchlint.semantics.names import below, identifier, within
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
 # Functions, methods and attributes of tensors and lists whose answer is the same with a graph and without one.
@@ -179,6 +179,22 @@ def needed_by_backward(name: str, context: Context, model: Model) -> bool:
         if any(known.endswith(attribute) and function.needs_graph(known) for known in names):
             return True
     return False
+
+
+def feeds_forward(name: str, context: Context, model: Model) -> bool:
+    """Whether an attribute of a module is the state of a recurrence: what a later forward computes with."""
+    cls = context.owner.cls if context.owner is not None else None
+    if cls is None or not name.startswith("self.") or cls.find_method("forward") is None:
+        return False
+    return any(
+        isinstance(node, cst.Attribute)
+        and dotted(node) == name
+        and not isinstance(model.parent(node), (cst.AssignTarget, cst.AugAssign))
+        and not _tells_no_graph(model, node)
+        for function in model.functions.values()
+        if function.cls is cls and function.body is not None and model.hot(function.body) is not None
+        for node in within(function.body_nodes)
+    )
 
 
 def seen_whole(name: str, context: Context, model: Model) -> bool:

@@ -10,6 +10,7 @@ from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import (
     Retention,
+    feeds_forward,
     given_to_caller,
     graph_confidence,
     kept_past_step,
@@ -44,7 +45,11 @@ class RetainedGraphSum(Rule):
         if kept is None or needed_by_backward(site.target, site.context, model):
             return
         confidence = min(graph, kept.confidence)
-        if given_to_caller(site.target, site.context, kept.loop, model) or _is_unpacked_count(site, kept, model):
+        if (
+            given_to_caller(site.target, site.context, kept.loop, model)
+            or _is_unpacked_count(site, kept, model)
+            or feeds_forward(site.target, site.context, model)
+        ):
             confidence = Confidence.POSSIBLE
         after_backward = self._after_backward(site, kept, model)
         held = (

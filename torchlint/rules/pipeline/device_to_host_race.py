@@ -125,6 +125,8 @@ class _Reads:
                 yield truth.node, start, function, self.sureness(truth.value)
         for binary in model.sites.binaries:
             function = model.function_of(binary.context)
+            if Kind.CONTAINER in (binary.left.kind, binary.right.kind):
+                continue  # lists that are joined, not what they hold
             for operand in (binary.left, binary.right):
                 for start in self.copies_in(operand, binary.node, function):
                     yield binary.node, start, function, self.sureness(operand)

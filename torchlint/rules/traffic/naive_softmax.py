@@ -108,7 +108,7 @@ def _softmax(model: Model, made: Operation) -> Reached | None:
         if summed is None:
             continue
         for total in summed.operations:
-            if not total.operands:
+            if not total.operands or _reduced_over_processes(model, total):
                 continue
             over = total.operands[0]
             exponential = _exponential(model, above)
@@ -120,6 +120,16 @@ def _softmax(model: Model, made: Operation) -> Reached | None:
             elif _same(model, above, over, exponential.operations[0], under.operations[0]):
                 return Reached(exponential.operations, exponential.certain and under.certain and summed.certain)
     return None
+
+
+def _reduced_over_processes(model: Model, total: Operation) -> bool:
+    """Whether a collective makes one sum of those of several processes: each has a part of the row alone."""
+    for use in model.uses.get(total.node, ()):
+        argument = model.parent(use)
+        call = model.parent(argument) if isinstance(argument, cst.Arg) else None
+        if isinstance(call, cst.Call) and (model.resolve(call.func) or "").startswith("torch.distributed."):
+            return True
+    return False
 
 
 def _towards_sum(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:

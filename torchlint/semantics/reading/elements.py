@@ -97,7 +97,9 @@ class ElementReader(OperatorReader):
                 return base.items[key]
             return base.but(origins=(node,), ident=None, items=None)
         if kind is Kind.NDARRAY:
-            return Value(Kind.NDARRAY, device=HOST, origins=(node,), dtype=base.dtype)
+            rows = first is not None and first.kind in (Kind.NUMBER, Kind.UNKNOWN)
+            rank, conf = _row(base) if rows and len(indices) == 1 else (None, Confidence.SURE)
+            return Value(Kind.NDARRAY, conf, device=HOST, origins=(node,), dtype=base.dtype, rank=rank)
         if kind is Kind.MODULE:
             return (
                 base.elem
@@ -185,7 +187,8 @@ class ElementReader(OperatorReader):
         if kind is Kind.SHAPE:
             return NUMBER.but(qual="tensor size")
         if kind is Kind.NDARRAY:
-            return Value(Kind.NDARRAY, device=HOST, dtype=value.dtype, origins=value.origins)
+            rank, conf = _row(value)
+            return Value(Kind.NDARRAY, conf, device=HOST, dtype=value.dtype, rank=rank, origins=value.origins)
         if kind is Kind.PARAMETERS:
             return value.elem if value.elem is not None else PARAMETER
         if kind is Kind.MODULE:
@@ -299,6 +302,13 @@ def _walrus_targets(node: cst.CSTNode) -> list[str]:
             elif isinstance(expression, cst.Comparison):
                 todo.append(expression.left)
     return names
+
+
+def _row(array: Value) -> tuple[int | None, Confidence]:
+    """How many dimensions a row of an array has, and how sure it is that it is an array: of a vector it is a number."""
+    if array.rank is None:
+        return None, Confidence.POSSIBLE
+    return max(array.rank - 1, 0), array.conf
 
 
 def hashable(key: object) -> bool:

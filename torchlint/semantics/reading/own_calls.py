@@ -16,6 +16,7 @@ from torchlint.semantics.values import (
     DEVICE,
     HOST,
     MAYBE,
+    MISSING,
     PLACES,
     UNKNOWN,
     Kind,
@@ -124,6 +125,8 @@ class OwnCallReader(ExpressionReader):
         passed = value
         if value.deps or value.ident is not None:
             passed = value.but(deps=0, ident=None)
+        if self.model.is_test_file and value.const is not MISSING:
+            passed = passed.but(const=MISSING)  # a test asks for what is convenient there
         if parameter not in self.frame.info.parameters:  # a recursive call tells nothing new
             parameter.passed[node] = passed
 

@@ -111,13 +111,14 @@ def _cat(reader: MethodReader, site: sites.Call) -> Value:
 
 def _autograd_grad(reader: MethodReader, site: sites.Call) -> Value:
     first = site.arguments[0].value if site.arguments else UNKNOWN
-    reader.effect(EffectKind.BACKWARD, site.node, first)
+    create = site.argument(3, "create_graph")
+    graph = ATTACHED if create is not None and create.value.const is True else DETACHED
+    if graph == DETACHED:  # else it is a part of the step that backward runs through later
+        reader.effect(EffectKind.BACKWARD, site.node, first)
     reader.effect(EffectKind.LAUNCH, site.node, first)
     for argument in site.arguments[:2]:  # what it runs from, and what it runs back to
         if not argument.star:
             reader.note_root(argument.node)
-    create = site.argument(3, "create_graph")
-    graph = ATTACHED if create is not None and create.value.const is True else DETACHED
     tensor = Value(
         Kind.TENSOR,
         Confidence.SURE,
