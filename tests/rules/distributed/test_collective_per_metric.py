@@ -27,6 +27,20 @@ class R:
 }
 
 SILENT = {
+    "what decides whether all of them step": """
+import math
+import torch
+from torch import distributed as dist
+def go(f, o, d):
+    for b in d:
+        f(b).mean().backward()
+        n = torch.nn.utils.clip_grad_norm_(f.parameters(), 1.0)
+        dist.all_reduce(n)
+        if math.isnan(n):
+            print("skipped")
+        else:
+            o.step()
+""",
     "on logging steps, after the loop, and where it computes": """
 import torch
 from torch import distributed as dist

@@ -39,6 +39,8 @@ def test_silent() -> None:
             torch.tensor([1.0, float(np.mean(a))])
             torch.tensor([a, np.zeros(3)])
             torch.tensor([2 * row.sum() for row in rows]), torch.tensor([np.any(row) for row in rows])
+            sub = np.load(frames)[2]
+            torch.tensor([int(x) // sub for x in frames])
             torch.tensor(np.stack(rows)), torch.LongTensor([a[0], np.load(frames)[len(rows)]])
             return torch.stack([torch.from_numpy(r) for r in rows]), torch.tensor([r.shape for r in rows])
         """,

@@ -164,6 +164,19 @@ class N(torch.nn.Module):
         self.note(a)
         return a
 """,
+    "a search, whose starter turns autograd off": """
+import torch
+class S:
+    def __init__(self, n):
+        self.joint = torch.nn.Linear(n, n)
+    def greedy(self, x):
+        score = torch.zeros(1)
+        while True:
+            top, k = torch.max(self.joint(x), -1)
+            score += top
+            if k == 0:
+                return score
+""",
     "counts have no graph": """
 import torch
 def go(f, o, d):

@@ -46,6 +46,18 @@ FIRES = {
         """,
 }
 SILENT = {
+    "an epsilon that is learned": """
+        import torch
+        from torch import nn
+
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.eps = nn.Parameter(torch.tensor(0.1))
+
+            def forward(self, v):
+                return v * (v.pow(2).mean(-1, keepdim=True) + self.eps.exp()) ** -0.5
+        """,
     "not over the last dimension": """
         import torch
         from torch import nn

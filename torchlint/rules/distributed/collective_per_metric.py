@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.contexts import Iterates
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import names_read
 from torchlint.semantics.values import ATTACHED, DETACHED, Kind
@@ -74,11 +74,18 @@ class CollectivePerMetric(Rule):
             if binary.context.owner is site.context.owner and binary.result.graph & ATTACHED:
                 if name in (dotted(binary.left_node), dotted(binary.right_node)):
                     return True
-        if any(_scales(call, name) for call in model.sites.calls if call.context.owner is site.context.owner):
+        calls = [call for call in model.sites.calls if call.context.owner is site.context.owner]
+        if any(_scales(call, name) or _is_decided_by(name, call.context) for call in calls):
             return True
         return any(
             truth.context.owner is site.context.owner and name in names_read(truth.node) for truth in model.sites.truths
         )
+
+
+def _is_decided_by(name: str, context: Context) -> bool:
+    """Whether a branch around is taken by the value: `if math.isfinite(norm): optimizer.step()`."""
+    tests = (link.test for link in context.chain() if link.scope is Scope.BRANCH)
+    return any(name in names_read(test) for test in tests if test is not None)
 
 
 def _scales(call: sites.Call, name: str) -> bool:

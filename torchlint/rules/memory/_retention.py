@@ -41,11 +41,23 @@ def graph_confidence(value: Value, context: Context, model: Model) -> Confidence
         return None
     if model.autograd_off(context) or any("maybe_no_grad" in link.flags for link in context.chain()):
         return None
-    if context.owner is not None and perhaps_inference(context.owner):
+    if (context.owner is not None and perhaps_inference(context.owner)) or _searches(context, model):
         return Confidence.POSSIBLE
     if value.graph & ATTACHED:
         return min(value.conf, Confidence.LIKELY) if value.kind is Kind.BATCH else value.conf
     return Confidence.POSSIBLE
+
+
+def _searches(context: Context, model: Model) -> bool:
+    """Whether code stands in a loop that decodes: it counts rounds or runs until it is done, and trains nothing.
+
+    Who starts that mostly turns autograd off, also where nobody is seen who does.
+    """
+    hot = model.hot(context)
+    if hot is None or hot.trains or hot.interface:
+        return False
+    facts = next((loop.loop for loop in context.enclosing_loops() if loop.node is hot.loop), None)
+    return facts is not None and (facts.iterable is None or facts.iterable.qual == "range")
 
 
 def kept_past_step(name: str, context: Context, model: Model) -> Retention | None:

@@ -122,7 +122,10 @@ def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
         return step.operands[:1]
     if step.name == "add" and len(step.operands) > 1:
         left, right = step.operands[:2]
-        return (right,) if is_number(model, left) else (left,)
+        if is_number(model, left):
+            return (right,)
+        # An epsilon that is learned is none that a norm of torch takes.
+        return () if model.value(right).attached else (left,)
     return ()
 
 

@@ -110,7 +110,8 @@ class OperatorReader(ConditionReader):
                 side.kind is Kind.NUMBER or side.kind is Kind.NDARRAY and side.rank == 0 for side in (left, right)
             )
             dtype = operator_dtype(operator, left, right)
-            return Value(Kind.NDARRAY, device=HOST, dtype=dtype, rank=0 if single else None, origins=(node,))
+            conf = max(side.conf for side in (left, right) if side.kind is Kind.NDARRAY)
+            return Value(Kind.NDARRAY, conf, device=HOST, dtype=dtype, rank=0 if single else None, origins=(node,))
         if left.kind is Kind.CLOCK or right.kind is Kind.CLOCK:
             if operator == "-" and left.kind is Kind.CLOCK and right.kind is Kind.CLOCK:
                 return NUMBER.but(qual="interval", origins=(node,))
