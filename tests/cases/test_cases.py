@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import libcst as cst
 import pytest
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from torchlint.findings import Confidence
 from torchlint.rules.base import RuleSet
 from torchlint.rules.registry import all_rules, run
 from torchlint.semantics.build import build_model
+from torchlint.source.parse import parse
+from torchlint.source.text import SourceFile
 
 CASES = sorted(path for path in Path(__file__).parent.glob("*.py") if path != Path(__file__))
 
@@ -32,13 +32,14 @@ def marks(source: str) -> set[tuple[int, str]]:
 
 def mistakes(source: str) -> list[str]:
     """What is missed and what is false in a case, in words."""
-    wrapper = MetadataWrapper(cst.parse_module(source), unsafe_skip_copy=True)
-    positions = wrapper.resolve(PositionProvider)
+    tree = parse(SourceFile.from_text(source, "<case>"))
     weak: set[tuple[int, str]] = set()
     strong: set[tuple[int, str]] = set()
     shown: dict[tuple[int, str], str] = {}
-    for rule, report in run(build_model(wrapper.module), all_rules()):
-        at = (positions[report.node].start.line, rule.code)
+    found = run(build_model(tree.module), all_rules())
+    spans = tree.locate(report.node for _, report in found)
+    for rule, report in found:
+        at = (spans[report.node][0].row, rule.code)
         (strong if report.confidence > Confidence.POSSIBLE else weak).add(at)
         if report.confidence > Confidence.POSSIBLE and rule.ruleset is RuleSet.DEFAULT:
             shown[at] = report.message

@@ -5,25 +5,24 @@ from __future__ import annotations
 import re
 import textwrap
 
-import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
-
 from torchlint.findings import Confidence
 from torchlint.rules.base import Report
 from torchlint.rules.registry import all_rules, run
 from torchlint.semantics.build import build_model
+from torchlint.source.parse import parse
+from torchlint.source.text import SourceFile
 
 _MARK = re.compile(r"#\s*(?P<codes>TL\d{3}(?:,\s*TL\d{3})*)\s*$")
 
 
 def reports(source: str, code: str) -> list[tuple[int, Report]]:
     """What the rule reports, by row, in the order of rows."""
-    wrapper = MetadataWrapper(cst.parse_module(textwrap.dedent(source)), unsafe_skip_copy=True)
-    positions = wrapper.resolve(PositionProvider)
+    tree = parse(SourceFile.from_text(textwrap.dedent(source), "<source>"))
     rules = [rule for rule in all_rules() if rule.code == code]
     assert rules, f"no rule {code}"
-    found = run(build_model(wrapper.module), rules)
-    return sorted(((positions[report.node].start.line, report) for _, report in found), key=lambda pair: pair[0])
+    found = [report for _, report in run(build_model(tree.module), rules)]
+    spans = tree.locate(report.node for report in found)
+    return sorted(((spans[report.node][0].row, report) for report in found), key=lambda pair: pair[0])
 
 
 def check(source: str, code: str, *, possible: bool = False) -> None:

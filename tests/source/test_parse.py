@@ -8,8 +8,10 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 import torchlint.source.scan
 from torchlint.findings import Position
-from torchlint.source.parse import parse
+from torchlint.source.parse import Tree, parse
+from torchlint.source.places import PlacesOfLibcst, straightened
 from torchlint.source.positions import locate
+from torchlint.source.scan import scan
 from torchlint.source.text import SourceFile, UnreadableError
 
 
@@ -39,16 +41,24 @@ ODD_LAYOUTS = [
 
 @pytest.mark.parametrize("text", ODD_LAYOUTS)
 def test_layouts_that_libcst_misreads_are_read_as_python_reads_them(text: str) -> None:
-    tree = parse(source(text))
+    read = source(text)
     expected = ast.parse(text)
-    assert ast.dump(ast.parse(tree.code)) == ast.dump(expected)
+    code, shifts = straightened(scan(read.text))
+    assert ast.dump(ast.parse(code)) == ast.dump(expected)
+    for tree in (
+        parse(read),
+        Tree(read, scan(read.text), module := cst.parse_module(code), PlacesOfLibcst(read, module, code, shifts)),
+    ):
+        assert starts(tree) == [Position(node.lineno, node.col_offset + 1) for node in expected.body]
+
+
+def starts(tree: Tree) -> list[Position]:
+    """Where the statements begin that a module has at its top."""
     statements: list[cst.CSTNode] = []
     for line in tree.module.body:
         statements += line.body if isinstance(line, cst.SimpleStatementLine) else [line]
     spans = tree.locate(statements)
-    assert [spans[statement][0] for statement in statements] == [
-        Position(node.lineno, node.col_offset + 1) for node in expected.body
-    ]
+    return [spans[statement][0] for statement in statements]
 
 
 @pytest.mark.parametrize(
@@ -73,8 +83,9 @@ def test_newer_syntax_is_read_whatever_python_runs() -> None:
 
 
 def test_a_tree_that_does_not_give_its_text_back_is_not_reported_from() -> None:
-    tree = parse(source("x = 1\ny = 2\n"))
-    tree.code = "x = 1\ny =  2\n"
+    tree = parse(source("type x = 1\ny = 2\n"))
+    assert isinstance(tree.places, PlacesOfLibcst)
+    tree.places.code = "type x = 1\ny =  2\n"
     with pytest.raises(UnreadableError, match="give this file back") as refused:
         tree.locate([tree.module.body[0]])
     assert refused.value.row == 2

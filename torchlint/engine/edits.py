@@ -150,32 +150,14 @@ class _Writer:
 
     def _with_parentheses(self, node: cst.CSTNode, start: int, end: int) -> tuple[int, int]:
         """The span of a node with its own parentheses, unless a word stands right before or behind them."""
-        for _ in getattr(node, "lpar", ()):
-            before, behind = self._code_before(start), self._code_behind(end)
+        for _ in range(self.tree.places.parentheses(node)):
+            before, behind = self.scan.code_before(start), self.scan.code_behind(end)
             if self.text[before - 1 : before] != "(" or self.text[behind : behind + 1] != ")":
                 break
             if _WORD.match(self.text[before - 2 : before - 1]) or _WORD.match(self.text, behind + 1):
                 break
             start, end = before - 1, behind + 1
         return start, end
-
-    def _code_before(self, offset: int) -> int:
-        """Where the code in front of an offset ends: there are only white space and comments between."""
-        while True:
-            offset = len(self.text[:offset].rstrip())
-            comment = next((first for first, last in self.scan.comment_spans if last == offset), None)
-            if comment is None:
-                return offset
-            offset = comment
-
-    def _code_behind(self, offset: int) -> int:
-        """Where the code behind an offset begins."""
-        while True:
-            offset += len(self.text) - offset - len(self.text[offset:].lstrip())
-            comment = next((last for first, last in self.scan.comment_spans if first == offset), None)
-            if comment is None:
-                return offset
-            offset = comment
 
     def _keep_comments(self, start: int, end: int, content: str) -> None:
         for first, last in self.scan.comment_spans:

@@ -14,8 +14,8 @@ from torchlint.engine.edits import to_fix
 from torchlint.findings import Applicability
 from torchlint.fixes.apply import apply_edits
 from torchlint.rules.base import NodeEdit, NodeFix
+from torchlint.source import written
 from torchlint.source.parse import parse
-from torchlint.source.positions import locate
 from torchlint.source.scan import Scan, scan
 from torchlint.source.text import SourceFile
 
@@ -45,7 +45,7 @@ def drop_unused(before: SourceFile, after: SourceFile) -> SourceFile:
     if not lost:
         return after
     edits = [edit for statement in _imports(tree.module) for edit in _without(statement, lost)]
-    _, spans = locate(tree.module, [edit.node for edit in edits])
+    spans = tree.locate([edit.node for edit in edits])
     fix = to_fix(NodeFix(Applicability.SAFE, "Drop what is not used any more", tuple(edits)), tree, spans)
     return SourceFile.from_bytes(after.encode(apply_edits(after, fix.edits)), after.path)
 
@@ -81,8 +81,14 @@ def _without(statement: cst.Import | cst.ImportFrom, lost: set[str]) -> Iterator
     if not kept:
         yield NodeEdit(statement, "", "delete")
     elif len(kept) < len(statement.names):
-        kept[-1] = kept[-1].with_changes(comma=statement.names[-1].comma)
-        yield NodeEdit(statement, cst.Module([]).code_for_node(statement.with_changes(names=kept)))
+        line = cst.parse_statement(written.code(statement))
+        assert isinstance(line, cst.SimpleStatementLine)
+        whole = line.body[0]
+        assert isinstance(whole, (cst.Import, cst.ImportFrom))
+        assert not isinstance(whole.names, cst.ImportStar)
+        left = [whole.names[statement.names.index(alias)] for alias in kept]
+        left[-1] = left[-1].with_changes(comma=whole.names[-1].comma)
+        yield NodeEdit(statement, cst.Module([]).code_for_node(whole.with_changes(names=left)))
 
 
 def _is_used(source: SourceFile, scanned: Scan, name: str) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import Final, ParamSpec
 
 import libcst as cst
-from libcst._nodes.internal import CodegenState
 
 from torchlint.findings import Applicability
 from torchlint.rules._patterns import operation
@@ -20,10 +19,10 @@ from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, dotted, identifier
 from torchlint.semantics.values import Kind
+from torchlint.source import written
 
 _P = ParamSpec("_P")
 
-_EMPTY: Final = cst.Module([])
 _ATOMS: Final = (
     cst.Name,
     cst.Attribute,
@@ -84,47 +83,25 @@ def repair(build: Callable[_P, NodeFix]) -> Callable[_P, NodeFix | None]:
 
 def code(node: cst.CSTNode) -> str:
     """A node as it is written, on one row. Raises Unfit where it takes several."""
-    written = _EMPTY.code_for_node(node)
-    if "\n" in written:
+    text = written.code(node)
+    if "\n" in text:
         raise Unfit
-    return written
+    return text
 
 
 def tight(node: cst.BaseExpression) -> str:
     """An expression as it is written, in parentheses where an operator beside it would take it apart."""
-    written = code(node)
-    return written if _is_tight(node) else f"({written})"
+    text = code(node)
+    return text if _is_tight(node) else f"({text})"
 
 
 def _is_tight(node: cst.BaseExpression) -> bool:
-    return isinstance(node, _ATOMS) or bool(node.lpar)
-
-
-def _indented_code(model: Model, node: cst.CSTNode) -> str:
-    """A node as it is written where it stands, be it on several rows."""
-    state = CodegenState(model.module.default_indent, model.module.default_newline)
-    around = model.parent(node)
-    blocks = []
-    while around is not None:
-        if isinstance(around, cst.IndentedBlock):
-            blocks.append(around.indent if around.indent is not None else state.default_indent)
-        around = model.parent(around)
-    for indent in reversed(blocks):
-        state.increase_indent(indent)
-    node._codegen(state)
-    return "".join(state.tokens)
+    return isinstance(node, _ATOMS) or bool(written.parentheses(node))
 
 
 def comments(statement: cst.BaseCompoundStatement) -> list[str]:
     """The comments inside a statement, in the order of the text."""
-    found: list[str] = []
-
-    class _Comments(cst.CSTVisitor):
-        def visit_Comment(self, node: cst.Comment) -> None:  # noqa: N802 (LibCST's name)
-            found.append(node.value)
-
-    statement.with_changes(leading_lines=()).visit(_Comments())
-    return found
+    return written.comments_in(statement)
 
 
 # Calls
@@ -258,12 +235,12 @@ class Rewrite:
         if expression not in self._inside:
             self._may_move(expression)
         self._kept.update(below(expression))
-        written = _indented_code(self.model, expression)
+        text = written.code(expression)
         if tightly:
-            return written if _is_tight(expression) else f"({written})"
-        if len(expression.lpar) == 1 and "\n" not in written and not isinstance(expression, cst.Tuple):
-            return code(expression.with_changes(lpar=(), rpar=()))
-        return written
+            return text if _is_tight(expression) else f"({text})"
+        if "\n" not in text and not isinstance(expression, cst.Tuple) and written.parentheses(expression) == 1:
+            return written.bare(expression)
+        return text
 
     def absorb(self, node: cst.CSTNode) -> None:
         """Let the new expression do what a node did: it need not stay for its effects."""

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchlint.source import written
+
 if TYPE_CHECKING:
     from torchlint.semantics.hotness import Hot
 
-_EMPTY = cst.Module([])
 _LONGEST = 50
 _OFTEN = {
     "layers": "for every layer on every step",
@@ -21,7 +22,7 @@ _OFTEN = {
 
 def quote(node: cst.CSTNode, longest: int = _LONGEST) -> str:
     """An expression as written, on one line, in backticks; the middle is left out where it is long."""
-    text = " ".join(_EMPTY.code_for_node(node).split()).replace("`", "'")
+    text = " ".join(written.code(node).split()).replace("`", "'")
     if len(text) > longest:
         half = (longest - 3) // 2
         text = f"{text[:half].rstrip()}...{text[-half:].lstrip()}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -75,6 +75,30 @@ class Scan:
         index = bisect_right(self.logical_lines, offset, key=_start) - 1
         return index if index >= 0 and offset <= self.logical_lines[index].end else None
 
+    def code_before(self, offset: int) -> int:
+        """Where the code in front of an offset ends: there are only white space and comments between."""
+        text = self.text
+        while True:
+            while offset and text[offset - 1].isspace():
+                offset -= 1
+            index = bisect_left(self.comment_spans, offset, key=_end) if offset else len(self.comment_spans)
+            if index == len(self.comment_spans) or self.comment_spans[index][1] != offset:
+                return offset
+            offset = self.comment_spans[index][0]
+
+    def code_behind(self, offset: int) -> int:
+        """Where the code behind an offset begins."""
+        text = self.text
+        while True:
+            while text[offset : offset + 1].isspace():
+                offset += 1
+            if text[offset : offset + 1] != "#":
+                return offset
+            index = bisect_left(self.comment_spans, (offset, offset))
+            if index == len(self.comment_spans) or self.comment_spans[index][0] != offset:
+                return offset
+            offset = self.comment_spans[index][1]
+
     def index_from(self, offset: int) -> int:
         """Which logical line is the first to begin at `offset` or later; their number where none does."""
         index = bisect_right(self.logical_lines, offset, key=_start)
@@ -83,6 +107,10 @@ class Scan:
 
 def _start(line: LogicalLine) -> int:
     return line.start
+
+
+def _end(span: tuple[int, int]) -> int:
+    return span[1]
 
 
 # All patterns here are deterministic: at each character one way on is possible, so none can backtrack for long.

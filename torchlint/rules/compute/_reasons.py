@@ -7,9 +7,9 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rules._repairs import comments
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
+from torchlint.source import written
 
 _WORDS: Final = 3  # shorter comments name things; a reason is a sentence
 _PRAGMA: Final = re.compile(r"#\s*(noqa|type:|pylint:|torchlint:|fmt:|TL\d)", re.IGNORECASE)
@@ -23,13 +23,10 @@ def states_reason(model: Model, node: cst.CSTNode) -> bool:
         statement = model.parent(statement)
     if statement is None:
         return False
-    comments = [line.comment for line in statement.leading_lines if line.comment is not None]
-    if isinstance(statement, cst.SimpleStatementLine) and statement.trailing_whitespace.comment is not None:
-        comments.append(statement.trailing_whitespace.comment)
-    around = model.parent(statement)
-    if isinstance(around, cst.Module) and around.body and around.body[0] is statement:
-        comments += [line.comment for line in around.header if line.comment is not None]
-    return any(_is_reason(comment.value) for comment in comments)
+    comments = written.comments_above(statement)
+    if isinstance(statement, cst.SimpleStatementLine) and (behind := written.comment_behind(statement)) is not None:
+        comments.append(behind)
+    return any(_is_reason(comment) for comment in comments)
 
 
 def speaks_of(model: Model, context: Context, pattern: re.Pattern[str]) -> bool:
@@ -37,7 +34,7 @@ def speaks_of(model: Model, context: Context, pattern: re.Pattern[str]) -> bool:
     owner = context.owner
     if owner is None or not isinstance(owner.node, cst.FunctionDef):
         return False
-    said = [owner.node.get_docstring(), *comments(owner.node)]
+    said = [owner.node.get_docstring(), *written.comments_in(owner.node)]
     if owner.cls is not None:
         said.append(owner.cls.node.get_docstring())
     return any(pattern.search(text) is not None for text in said if text and _PRAGMA.match(text) is None)

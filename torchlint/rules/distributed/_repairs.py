@@ -11,6 +11,7 @@ from torchlint.rules._repairs import Unfit, code, repair, spell
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, dotted
+from torchlint.source.written import comment_behind
 
 
 @repair
@@ -35,9 +36,9 @@ def held_back(model: Model, forward: cst.CSTNode, backward: cst.CSTNode) -> Node
     for number, line in enumerate(body[start : end + 1]):
         if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
             raise Unfit
-        comment = line.trailing_whitespace.comment
-        written = f"    {code(line.body[0])}" + (f"  {comment.value}" if comment is not None else "")
-        edits.append(NodeEdit(line.body[0], "\n".join([*head, written] if not number else [written]), "lines"))
+        comment = comment_behind(line)
+        text = f"    {code(line.body[0])}" + (f"  {comment}" if comment is not None else "")
+        edits.append(NodeEdit(line.body[0], "\n".join([*head, text] if not number else [text]), "lines"))
     edits.append(NodeEdit(gate.test, "updates"))
     message = "Hold the reduction back until the optimizer steps"
     return NodeFix(Applicability.DISPLAY, message, tuple(edits), imports)

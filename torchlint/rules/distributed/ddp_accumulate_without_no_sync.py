@@ -16,6 +16,7 @@ from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
 from torchlint.semantics.values import Gate
+from torchlint.source import written
 
 _DDP = "DistributedDataParallel"
 _FSDP = "FullyShardedDataParallel"
@@ -170,7 +171,7 @@ def _mentions_no_sync(node: cst.CSTNode | None, model: Model) -> bool:
     """`with model.no_sync() if more else nullcontext():`, or a name that was given such a thing."""
     if not isinstance(node, cst.With):
         return False
-    written: list[cst.CSTNode] = [item.item for item in node.items]
-    names = {part.value for part in within(written) if isinstance(part, cst.Name)}
-    written += [a.value_node for a in model.sites.assigns if a.name in names and a.value_node is not None]
-    return any("sync" in cst.Module([]).code_for_node(part) for part in written)
+    parts: list[cst.CSTNode] = [item.item for item in node.items]
+    names = {part.value for part in within(parts) if isinstance(part, cst.Name)}
+    parts += [a.value_node for a in model.sites.assigns if a.name in names and a.value_node is not None]
+    return any("sync" in written.code(part) for part in parts)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import libcst as cst
-
 from torchlint.semantics.asking import question
 from torchlint.semantics.functions import FunctionInfo
+from torchlint.source import written
 
 # Decorators that neither call a function at another time nor turn autograd off.
 _PLAIN_DECORATORS = (
@@ -30,7 +29,7 @@ def perhaps_decorated(function: FunctionInfo) -> bool:
 def perhaps_inference(function: FunctionInfo) -> bool:
     """Whether a decorator on the function, or on one that calls it, speaks of gradients or inference."""
     for node, _ in function.decorators:
-        text = cst.Module([]).code_for_node(node)
+        text = written.code(node)
         if "grad" in text or "infer" in text:
             return True
     owners = (caller.context.owner for caller in function.callers)

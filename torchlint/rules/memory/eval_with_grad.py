@@ -27,6 +27,7 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, MAYBE, Kind, Value
+from torchlint.source import written
 
 _DEEPEST = 4  # how many calls up an evaluation is looked for
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
@@ -270,7 +271,7 @@ def _perhaps_off(context: Context) -> bool:
 
 
 def _speaks_of_gradients(item: cst.WithItem) -> bool:
-    text = cst.Module([]).code_for_node(item.item)
+    text = written.code(item.item)
     return "grad" in text or "infer" in text or "eval" in text
 
 

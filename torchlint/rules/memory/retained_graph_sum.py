@@ -21,6 +21,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import Kind
+from torchlint.source.written import parentheses
 
 
 class RetainedGraphSum(Rule):
@@ -119,6 +120,6 @@ def _detach(node: cst.BaseExpression, *, safe: bool) -> NodeFix | None:
     safety = Applicability.SAFE if safe else Applicability.UNSAFE
     if isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
         return NodeFix(safety, message, (NodeEdit(node, ".detach()", "after"),))
-    if isinstance(node, cst.BinaryOperation) and not node.lpar:
+    if isinstance(node, cst.BinaryOperation) and not parentheses(node):
         return NodeFix(safety, message, (NodeEdit(node, "(", "before"), NodeEdit(node, ").detach()", "after")))
     return None

@@ -14,11 +14,11 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
+from torchlint.source import written
 
 CALLS: Final = (".to", ".cuda", ".xpu", ".npu", ".copy_")
 WORDS: Final = ("to", "cuda", "xpu", "npu", "copy_")
 _TO_DEVICE: Final = frozenset(("cuda", "xpu", "npu"))
-_EMPTY = cst.Module([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def with_flag(site: sites.Call) -> NodeFix | None:
         return NodeFix(Applicability.UNSAFE, message, (NodeEdit(named.node, "True"),))
     if site.node.args:
         return NodeFix(Applicability.UNSAFE, message, (NodeEdit(site.node.args[-1].value, f", {flag}", "after"),))
-    text = _EMPTY.code_for_node(site.node.func)
+    text = written.code(site.node.func)
     if "\n" in text:
         return None
     return NodeFix(Applicability.UNSAFE, message, (NodeEdit(site.node, f"{text}({flag})"),))

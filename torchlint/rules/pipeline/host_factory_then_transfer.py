@@ -16,6 +16,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ATTACHED, Kind, Value
+from torchlint.source import written
 
 # Factories that need nothing of the host, and those whose numbers are the same on every device.
 _FILLS: Final = frozenset(
@@ -30,7 +31,6 @@ _TAKES_NUMBERS: Final = frozenset(
     squeeze sub sub_ tile transpose tril tril_ triu triu_ unsqueeze view""".split()
 )
 _HOST_ONLY: Final = ("generator", "pin_memory", "out")
-_EMPTY = cst.Module([])
 
 
 class HostFactoryThenTransfer(Rule):
@@ -148,8 +148,8 @@ def _fix(site: sites.Call, made: _Making) -> NodeFix | None:
         known = given.name is not None or given.value.kind in (Kind.DEVICE, Kind.STRING)
     elif site.method != "cuda" or site.arguments:
         return None
-    text = f"device={_EMPTY.code_for_node(place)}" if place is not None else 'device="cuda"'
-    whole = _EMPTY.code_for_node(factory.node.with_changes(lpar=(), rpar=()))
+    text = f"device={written.code(place)}" if place is not None else 'device="cuda"'
+    whole = written.bare(factory.node)
     if "\n" in whole or not factory.node.args or any(argument.star == "**" for argument in factory.node.args):
         return None
     exact = factory.callee in _EXACT or (

@@ -14,8 +14,8 @@ from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
+from torchlint.source import written
 
-_EMPTY = cst.Module([])
 _ADVICE = {
     "assert": "drop the assertion, or check behind a debugging flag",
     "while": "run a fixed number of rounds, or ask every so many rounds",
@@ -55,4 +55,4 @@ def _condition(model: Model, operand: cst.BaseExpression) -> cst.BaseExpression:
     ):
         whole = around
         around = model.parent(whole)
-    return whole if "\n" not in _EMPTY.code_for_node(whole) else operand
+    return whole if "\n" not in written.code(whole) else operand

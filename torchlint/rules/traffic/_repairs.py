@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.rules._patterns import Operation, alike, made_by, operation
 from torchlint.rules._repairs import Unfit, code
 from torchlint.semantics.model import Model
+from torchlint.source import written
 
 FUNCTIONAL: Final = "torch.nn.functional"
 
@@ -28,11 +29,11 @@ def dim_of(made: Operation, position: int = 1) -> cst.BaseExpression | None:
 
 def code_of_index(part: cst.SubscriptElement) -> str:
     """An index as written, without white space."""
-    return "".join(cst.Module([]).code_for_node(part.slice).split())
+    return "".join(written.code(part.slice).split())
 
 
 def argument_code(argument: cst.Arg) -> str:
-    return code(argument.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip()
+    return code(argument)
 
 
 def is_in_place(model: Model, node: cst.CSTNode) -> bool:
