@@ -40,6 +40,8 @@ class TimingWithoutWarmup(Rule):
     words = ("time", "timer", "perf_counter", "monotonic", "elapsed_time", "timeit")
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
+        if isinstance(model.parent(site.node), (cst.Comparison, cst.ComparisonTarget)):
+            return  # whether time is up, not what something took
         if site.operator == "-" and not hotness.in_test(site.context):
             home = model.function_of(site.context)
             interval = clock_interval(site, home, model)

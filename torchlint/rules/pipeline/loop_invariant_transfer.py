@@ -14,9 +14,10 @@ from torchlint.rules.pipeline import _repairs
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
-from torchlint.semantics.functions import Role
+from torchlint.semantics.functions import COLD_ROLES, ClassInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import children
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
 _MOVES: Final = ("to", "cuda", "xpu", "npu")
@@ -33,16 +34,16 @@ class LoopInvariantTransfer(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         receiver, name = site.receiver, dotted(site.receiver_node) if site.receiver_node is not None else None
-        if receiver is None or name is None or receiver.loaders or not _reaches_device(site, receiver):
+        if receiver is None or receiver.loaders or not _reaches_device(site, receiver):
             return
         hot = model.hot(site.context)
         if hot is None or transfers.copied_at_rate(model, site.context, Confidence.LIKELY) is None:
             return
         is_module = receiver.kind is Kind.MODULE or _is_called(site, model)
-        loop = _loop_that_repeats(site, name, model)
+        loop = _loop_that_repeats(site, name, model) if name is not None else None
         if loop is not None:
             confidence = _sureness(site, receiver, loop)
-        elif _is_constant_of_module(site, receiver, name) or _is_module_kept(site, name, model):
+        elif _is_constant_of_object(site, receiver, model) or _is_module_kept(site, name, model):
             confidence = Confidence.LIKELY
         else:
             return
@@ -51,7 +52,7 @@ class LoopInvariantTransfer(Rule):
             f"{quote(site.node)} moves the same {'module' if is_module else 'tensor'} to the device {often(hot)}",
             "move it once before the loop"
             if loop is not None or is_module
-            else "register it as a buffer, which moves with the module",
+            else "register it as a buffer, which moves with its module, or move it where it is made",
             confidence,
             _related(hot, loop),
             _repairs.moved_once(model, site, loop.node) if loop is not None and loop.node is not None else None,
@@ -125,27 +126,62 @@ def _sureness(site: sites.Call, receiver: Value, loop: Context) -> Confidence:
     return Confidence.LIKELY if hotness.iterates(loop) is Iterates.STEPS and not casts else Confidence.POSSIBLE
 
 
-def _is_constant_of_module(site: sites.Call, receiver: Value, name: str) -> bool:
-    """Whether `forward` moves a plain tensor attribute that construction made on the host."""
+def _is_constant_of_object(site: sites.Call, receiver: Value, model: Model) -> bool:
+    """Whether what is moved is made of tensors on the host that an object holds, and no method but set-up changes."""
     owner = site.context.owner
-    if (
-        owner is None
-        or owner.cls is None
-        or owner.role is not Role.FORWARD
-        or not name.startswith("self.")
-        or name.count(".") != 1
-    ):
+    node = site.receiver_node
+    if owner is None or owner.cls is None or owner.role in COLD_ROLES or node is None:
         return False
     if receiver.kind is not Kind.TENSOR or receiver.device != HOST or receiver.qual == "torch.nn.Parameter":
         return False
-    attribute = name.split(".", 1)[1]
-    made = owner.cls.stores.get(attribute)
-    if not made:
-        return False
-    for method in owner.cls.methods.values():
+    held = _attributes_in(node, model)
+    return bool(held) and not any(_changed_by_methods(name, owner.cls, model) for name in held)
+
+
+def _attributes_in(node: cst.BaseExpression, model: Model) -> set[str]:
+    """The attributes of `self` that an expression is made of; none where anything else in it may change."""
+    names: set[str] = set()
+    todo: list[cst.CSTNode] = [node]
+    while todo:
+        part = todo.pop()
+        name = dotted(part) if isinstance(part, (cst.Name, cst.Attribute)) else None
+        if name is not None and name.startswith("self."):
+            names.add(name)
+        elif name is not None:
+            if model.value(part).kind not in (Kind.NAMESPACE, Kind.DTYPE, Kind.NONE):
+                return set()
+        elif isinstance(part, cst.Call):
+            if isinstance(part.func, cst.Attribute):
+                todo.append(part.func.value)
+            elif model.value(part.func).kind is not Kind.FUNCTION:
+                return set()
+            todo += [argument.value for argument in part.args]
+        else:
+            todo += children(part)
+    return names
+
+
+def _changed_by_methods(name: str, cls: ClassInfo, model: Model) -> bool:
+    """Whether `self.name`, or what holds it, changes after construction, or moves with a module as a buffer does."""
+    attribute = name.split(".")[1]
+    made = cls.stores.get(attribute)
+    if not made or any(isinstance(node, cst.Call) for node in made):  # `register_buffer` is a call
+        return True
+    for method in cls.methods.values():
         if method.role is not Role.SETUP and any(stored == attribute for _, stored, _ in method.attributes):
-            return False
-    return not any(isinstance(node, cst.Call) for node in made)  # `register_buffer` is a call
+            return True
+    heads = {".".join(name.split(".")[:length]) for length in range(2, name.count(".") + 2)}
+    for subscript in model.sites.subscripts:
+        if subscript.mode in ("write", "update") and dotted(subscript.node.value) in heads:
+            return True
+    return any(
+        call.method is not None
+        and call.receiver_node is not None
+        and call.method.endswith("_")
+        and not call.method.endswith("__")
+        and dotted(call.receiver_node) in heads
+        for call in model.sites.calls
+    )
 
 
 def _is_called(site: sites.Call, model: Model) -> bool:
@@ -154,9 +190,9 @@ def _is_called(site: sites.Call, model: Model) -> bool:
     return isinstance(around, cst.Call) and around.func is site.node
 
 
-def _is_module_kept(site: sites.Call, name: str, model: Model) -> bool:
+def _is_module_kept(site: sites.Call, name: str | None, model: Model) -> bool:
     """Whether a module that an object holds is moved and called at once, and nothing moves it away again."""
-    if not name.startswith("self.") or not _is_called(site, model):
+    if name is None or not name.startswith("self.") or not _is_called(site, model):
         return False
     return not any(
         call.method in ("cpu", "to")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -14,6 +15,7 @@ from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
+from torchlint.semantics.sites import Binary
 from torchlint.semantics.values import Gate, Kind, Value
 
 
@@ -94,9 +96,11 @@ def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()
     loop = context.enclosing(Scope.LOOP)
     inside = loop if loop is not None and loop.owner is context.owner else None
     for effect in owner.effects:
-        if (effect.kind is EffectKind.CLOCK or (effect.callee is not None and _reads_clock(effect.callee))) and (
-            inside is None or effect.context.inside(inside)
-        ):
+        if inside is not None and not effect.context.inside(inside):
+            continue
+        if effect.kind is EffectKind.CLOCK and not _is_deadline(effect.node, model):
+            return True
+        if effect.callee is not None and _reads_clock(effect.callee, model):
             return True
     if inside is not None or not owner.callers or id(owner) in _seen:
         return False
@@ -117,21 +121,36 @@ def _only_meters(model: Model, context: Context) -> bool:
         if effect.context.inside(loop):
             if effect.kind is EffectKind.CLOCK:
                 order[effect.node] = index
-            elif effect.callee is not None and _reads_clock(effect.callee):
+            elif effect.callee is not None and _reads_clock(effect.callee, model):
                 return False
     return not any(
-        site.operator == "-"
-        and site.context.inside(loop)
+        site.context.inside(loop)
         and any(
             order[start] < order[end]
             for start in site.right.origins
             for end in site.left.origins
             if start in order and end in order
         )
-        for site in model.sites.binaries
-        if site.left.kind is Kind.CLOCK and site.right.kind is Kind.CLOCK
+        for site in _intervals(model)
     )
 
 
-def _reads_clock(function: FunctionInfo) -> bool:
-    return any(effect.kind is EffectKind.CLOCK for effect in function.effects)
+def _intervals(model: Model) -> Iterator[Binary]:
+    """The differences of two readings of a clock."""
+    for site in model.sites.binaries:
+        if site.left.kind is Kind.CLOCK and site.right.kind is Kind.CLOCK and site.operator == "-":
+            yield site
+
+
+def _is_deadline(reading: cst.CSTNode, model: Model) -> bool:
+    """Whether a clock is read only to see whether time is up."""
+    home = model.home.get(reading, model)
+    asked = (cst.Comparison, cst.ComparisonTarget)
+    if isinstance(home.parent(reading), asked):
+        return True
+    spans = [site for site in _intervals(home) if reading in site.left.origins or reading in site.right.origins]
+    return bool(spans) and all(isinstance(home.parent(site.node), asked) for site in spans)
+
+
+def _reads_clock(function: FunctionInfo, model: Model) -> bool:
+    return any(effect.kind is EffectKind.CLOCK and not _is_deadline(effect.node, model) for effect in function.effects)

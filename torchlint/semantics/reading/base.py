@@ -68,6 +68,7 @@ class Reader:
         self.instances: dict[ClassInfo, Value] = {}
         self.frames: dict[FunctionInfo, Frame] = {}  # where a function is defined: its closure
         self.replacements: dict[cst.CSTNode, Replacing] = {}  # by the statements that give members new values
+        self.keyed: dict[cst.CSTNode, bool] = {}  # loops: whether they index what they iterate by what that gives
         self.pending: list[tuple[FunctionInfo, Frame]] = []  # defined, and not read yet
 
     # What the classes built on this one provide

@@ -8,7 +8,8 @@ from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
 from torchlint.semantics.functions import ClassInfo
-from torchlint.semantics.names import identifier
+from torchlint.semantics.names import dotted, identifier, within
+from torchlint.semantics.reading.evidence import KEYED
 from torchlint.semantics.reading.operators import OperatorReader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -53,6 +54,10 @@ class ElementReader(OperatorReader):
                     if bound is not None:
                         bounds.append((bound, self.eval(bound)))
         result = self.indexed(node, base, indices)
+        if len(indices) == 1 and indices[0][1] is not None and indices[0][1].kind is Kind.STRING:
+            name = dotted(node.value)
+            if name is not None:
+                self.note_evidence(name, KEYED)
         if self.recording:
             self.model.values[node] = result
             if base.kind not in (Kind.CLASS, Kind.NDARRAY):
@@ -209,6 +214,27 @@ class ElementReader(OperatorReader):
             return Value(Kind.UNKNOWN, device=value.device or ANYWHERE, graph=value.graph or MAYBE, deps=value.deps)
         return UNKNOWN
 
+    def given_to(
+        self, target: cst.BaseAssignTargetExpression, node: cst.BaseExpression, iterable: Value, loop: cst.CSTNode
+    ) -> Value:
+        """What a loop's variable gets: a key, where the loop indexes what it iterates by it, as it does a mapping."""
+        name = dotted(node)
+        if (
+            name is None
+            or not isinstance(target, cst.Name)
+            or iterable.kind not in (Kind.BATCH, Kind.TENSOR, Kind.UNKNOWN)
+            or iterable.conf is Confidence.SURE
+            and iterable.kind is Kind.TENSOR
+        ):
+            return self.element(iterable)
+        keyed = self.keyed.get(loop)
+        if keyed is None:
+            keyed = self.keyed[loop] = _indexes(loop, name, target.value)
+        if not keyed:
+            return self.element(iterable)
+        self.note_evidence(name, KEYED)
+        return STRING
+
     def _given_by(self, cls: ClassInfo) -> Value:
         """What iterating an object of the program gives: what `__iter__` makes, or itself, as an iterator."""
         step = cls.find_method("__next__")
@@ -250,7 +276,7 @@ class ElementReader(OperatorReader):
                     outer[0].loop.inner.append(context)
                 self.sites.loops.append(sites.Loop(node, part.target, iterable, part.iter, context, self.context))
             self.context = context
-            self.assign(part.target, self.element(iterable), node, None)
+            self.assign(part.target, self.given_to(part.target, part.iter, iterable, node), node, None)
             for test in part.ifs:
                 self.condition(test.test, "comprehension")
                 self.narrow(test.test, True)
@@ -282,6 +308,19 @@ class ElementReader(OperatorReader):
         if iterable.qual == "range" and isinstance(iterable.const, int):
             return iterable.const
         return None
+
+
+def _indexes(loop: cst.CSTNode, name: str, variable: str) -> bool:
+    """Whether a loop takes `name[variable]`."""
+    return any(
+        isinstance(node, cst.Subscript)
+        and len(node.slice) == 1
+        and isinstance(node.slice[0].slice, cst.Index)
+        and isinstance(node.slice[0].slice.value, cst.Name)
+        and node.slice[0].slice.value.value == variable
+        and dotted(node.value) == name
+        for node in within([loop])
+    )
 
 
 def _walrus_targets(node: cst.CSTNode) -> list[str]:

@@ -26,8 +26,11 @@ COUNTED = "+= 1"  # evidence: it counts rounds or calls
 MOVED = "()device"  # evidence: it is moved to a device, so that it was not there before
 
 
+KEYED = "[key]"  # evidence: it is indexed by a string, or by what iterating it gives
+
+
 # What backward runs on is a tensor, but not where it is used as a dictionary: then it holds the terms of the loss.
-_OF_MAPPINGS = frozenset("items keys values".split())
+_OF_MAPPINGS = frozenset(["items", "keys", "values", KEYED])
 
 _MODULE_EVIDENCE = frozenset([MAKES_GRAPHS]) | frozenset(
     "parameters named_parameters modules named_modules children train eval register_forward_hook".split()

@@ -285,7 +285,7 @@ class StatementReader(DefinitionReader):
 
     def for_statement(self, node: cst.For) -> None:
         iterable = self.eval(node.iter)
-        element = self.element(iterable)
+        element = self.given_to(node.target, node.iter, iterable, node)
 
         def enter() -> None:
             if self.recording:
