@@ -487,6 +487,28 @@ class TestHotness:
             "not counted": True,
         }
 
+    def test_what_is_not_to_happen_is_rare(self) -> None:
+        assert heat("""
+            class Net(nn.Module):
+                def forward(self, x):
+                    if odd(x):
+                        warnings.warn("odd")
+                        mark("warned")
+                    if odd(x):
+                        logger.error("odd")
+                        mark("logged")
+                    elif even(x):
+                        logger.info("even")
+                        mark("told")
+                    return x
+
+            def unfinished(net, loader):
+                for x in loader:
+                    net(x)
+                    mark("unfinished")
+                raise NotImplementedError
+        """) == {"warned": False, "logged": False, "told": True, "unfinished": False}
+
     def test_what_ends_its_own_condition_is_rare(self) -> None:
         assert heat(
             """

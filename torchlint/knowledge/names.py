@@ -303,6 +303,7 @@ TEST_FIXTURES: Final = frozenset(
     "self monkeypatch tmp_path tmpdir capsys capfd caplog request recwarn benchmark mocker".split()
 )
 LOG_METHODS: Final = frozenset("debug info warning warn error exception critical log".split())
+WARNING_METHODS: Final = frozenset("warning warn warn_explicit error critical exception".split())
 DEBUG_WORDS: Final = ("debug", "verbose", "profil", "trace", "tracing", "sanity", "benchmark_mode")
 
 DTYPES: Final[dict[str, str]] = {

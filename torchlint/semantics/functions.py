@@ -131,6 +131,14 @@ class FunctionInfo:
         body = self.node.body
         return [body] if isinstance(body, cst.CSTNode) else list(body)
 
+    @property
+    def always_fails(self) -> bool:
+        """Whether all that a call comes to is an error: somebody's unfinished work, and no step of a program."""
+        body = self.node.body
+        last = body.body[-1] if isinstance(body, cst.IndentedBlock) and body.body else None
+        raises = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
+        return raises and not self.return_sites and not self.is_generator
+
     def note_flow(self, name: str, factors: set[str], terms: set[str]) -> None:
         """Remember what a name is a sum or product of."""
         for flows, sources in ((self.flows, factors), (self.sums, terms)):

@@ -265,7 +265,7 @@ def _heat(context: Context) -> Hot | Body | None:
     owner = step_loop.owner
     if owner is not None and not owner.passed_on and not opens(owner, asks):
         return None
-    if (owner is not None and owner.role in COLD_ROLES) or in_test(step_loop):
+    if (owner is not None and (owner.role in COLD_ROLES or owner.always_fails)) or in_test(step_loop):
         return None
     trains = _own_work(step_loop, _WORK)
     if not trains and owner is not None and _is_of_a_dataset(owner):

@@ -175,7 +175,7 @@ class S:
             top, k = torch.max(self.joint(x), -1)
             score += top
             if k == 0:
-                return score
+                break
 """,
     "counts have no graph": """
 import torch

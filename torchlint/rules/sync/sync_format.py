@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.names import WARNING_METHODS
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.sync._waits import waits
@@ -16,8 +16,6 @@ from torchlint.semantics.contexts import Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
 from torchlint.semantics.values import Kind, Value
-
-_WARNINGS: Final = frozenset("warning warn warn_explicit error critical exception".split())
 
 
 class SyncFormat(Rule):
@@ -84,7 +82,8 @@ def _warns(site: sites.Format, model: Model) -> bool:
     """Whether the text is that of a warning or an error in a log."""
     node: cst.CSTNode | None = site.node
     while isinstance(node, (cst.BaseExpression, cst.Arg, cst.BaseFormattedStringContent)):
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _WARNINGS:
-            return True
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            if node.func.attr.value in WARNING_METHODS:
+                return True
         node = model.parent(node)
     return False

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
-from torchlint.semantics.names import factors, identifier, within
+from torchlint.semantics.names import dotted, factors, identifier, within
 from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
 from torchlint.semantics.reading.members import replacing
@@ -142,9 +143,10 @@ class StatementReader(DefinitionReader):
         self.statement = node
         value = self.condition(node.test, "if")
         then_gate, else_gate = self.gates_of(node, value)
-        if then_gate is Gate.NONE and _fails(node.body):
+        if then_gate is Gate.NONE and (_fails(node.body) or _warns(node.body)):
             then_gate = Gate.RARE
-        if else_gate is Gate.NONE and isinstance(node.orelse, cst.Else) and _fails(node.orelse.body):
+        other = node.orelse.body if isinstance(node.orelse, cst.Else) else None
+        if else_gate is Gate.NONE and other is not None and (_fails(other) or _warns(other)):
             else_gate = Gate.RARE
         before = self.frame.env
         after_test = self.context
@@ -365,6 +367,19 @@ def _fails(body: cst.BaseSuite) -> bool:
     if isinstance(last, cst.SimpleStatementLine):
         last = last.body[-1]
     return isinstance(last, cst.Raise)
+
+
+def _warns(body: cst.BaseSuite) -> bool:
+    """Whether a branch warns or logs an error: it is for what is not to happen."""
+    for statement in body.body:
+        for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,):
+            call = small.value if isinstance(small, cst.Expr) else None
+            if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+                continue
+            owner = (dotted(call.func.value) or "").rsplit(".", 1)[-1].lower()
+            if call.func.attr.value in known.WARNING_METHODS and ("log" in owner or owner == "warnings"):
+                return True
+    return False
 
 
 def _only_imports(body: cst.BaseSuite) -> bool:
