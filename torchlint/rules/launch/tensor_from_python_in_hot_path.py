@@ -13,6 +13,7 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import names_written
+from torchlint.rules.pipeline._transfers import moved_by
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Role
@@ -81,16 +82,28 @@ def _made_on_device(site: sites.Call, model: Model) -> tuple[sites.Argument, Con
     elif site.method == "new_tensor":
         if site.receiver is None or not (site.receiver.is_tensor or site.receiver.kind is Kind.UNKNOWN):
             return None
-    elif site.argument(None, "device") is None:
-        return None
-    data = maker.argument(0, "data")
     result = site.result
+    if maker is site and site.method != "new_tensor" and site.argument(None, "device") is None:
+        mover = _mover_of(site, model)
+        if mover is None:
+            return None
+        result = mover.result
+    data = maker.argument(0, "data")
     if data is None or result.device == HOST or not result.is_tensor:
         return None
     if result.device & DEVICE:
         return data, Confidence.SURE if result.device == DEVICE else Confidence.LIKELY
     hot = model.hot(site.context)
     return data, Confidence.LIKELY if model.accelerated or (hot is not None and hot.interface) else Confidence.POSSIBLE
+
+
+def _mover_of(site: sites.Call, model: Model) -> sites.Call | None:
+    """The call of a function of the program that is given the tensor, and moves it."""
+    argument = model.parent(site.node)
+    outer = model.call(model.parent(argument) or argument) if isinstance(argument, cst.Arg) else None
+    if outer is None or outer.target is None:
+        return None
+    return outer if any(moved.node is site.node for moved in moved_by(outer, model)) else None
 
 
 def _is_number(data: sites.Argument) -> bool:

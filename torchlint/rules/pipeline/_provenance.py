@@ -17,7 +17,7 @@ class Provenance:
     """Looks up what made a value. Made once a file, when a rule first asks."""
 
     def __init__(self, model: Model) -> None:
-        self._model = model
+        self.model = model
         self._calls: dict[cst.CSTNode, sites.Call] = {site.node: site for site in model.sites.calls}
         self._operands: dict[cst.CSTNode, list[Operand]] = {}
         for binary in model.sites.binaries:
@@ -33,14 +33,19 @@ class Provenance:
         """The one call that made a value."""
         return self._calls.get(value.origin) if value.origin is not None else None
 
+    def call_at(self, node: cst.CSTNode) -> sites.Call | None:
+        """The call that a node is."""
+        return self._calls.get(node)
+
     def operands(self, value: Value) -> list[Operand] | None:
         """What went into the call, the operator or the indexing that made a value; None where that is not known."""
-        node = value.origin
-        if node is None:
-            return None
+        return self.operands_at(value.origin) if value.origin is not None else None
+
+    def operands_at(self, node: cst.CSTNode) -> list[Operand] | None:
+        """The same for a node that is one of several that may have made a value."""
         site = self._calls.get(node)
         if site is None and isinstance(node, cst.Subscript) and node not in self._operands:
-            return [(node.value, self._model.value(node.value))]  # of an array
+            return [(node.value, self.model.value(node.value))]  # of an array
         return self._operands.get(node) if site is None else list(_inputs(site))
 
 

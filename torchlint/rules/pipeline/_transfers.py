@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,27 +28,44 @@ class Transfer:
 
     site: sites.Call
     source: Value
+    node: cst.BaseExpression  # of the source
     goes_to: int
     non_blocking: bool | None
 
 
 def transfer_of(site: sites.Call) -> Transfer | None:
     """The copy that a call of `.to`, `.cuda` or `.copy_` makes; None where it moves no tensor."""
-    receiver = site.receiver
-    if receiver is None or site.target is not None or receiver.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+    receiver, node = site.receiver, site.receiver_node
+    if receiver is None or node is None or site.target is not None:
+        return None
+    if receiver.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
         return None
     if site.method == "copy_":
         source = site.argument(0, "src")
         if source is None or receiver.kind is Kind.UNKNOWN:
             return None
-        return Transfer(site, source.value, receiver.device, _non_blocking(site))
+        return Transfer(site, source.value, source.node, receiver.device, _non_blocking(site))
     if site.method in _TO_DEVICE:
-        return Transfer(site, receiver, DEVICE, _non_blocking(site))
+        return Transfer(site, receiver, node, DEVICE, _non_blocking(site))
     if site.method == "type_as":
-        return Transfer(site, receiver, site.result.device, non_blocking=False)
+        return Transfer(site, receiver, node, site.result.device, non_blocking=False)
     if site.method == "to" and _names_a_place(site):
-        return Transfer(site, receiver, site.result.device, _non_blocking(site))
+        return Transfer(site, receiver, node, site.result.device, _non_blocking(site))
     return None
+
+
+def moved_by(call: sites.Call, model: Model) -> Iterator[sites.Argument]:
+    """The arguments that a function of the program, which is called there, moves to a place that it is told."""
+    target = call.target
+    if target is None:
+        return
+    names = {parameter.index: parameter.name for parameter in target.parameters}
+    for inner in model.home.get(target.node, model).sites.calls:
+        if inner.context.owner is target and inner.receiver is not None and inner.receiver.ident in names:
+            if inner.method in ("to", *_TO_DEVICE) and transfer_of(inner) is not None:
+                argument = call.argument_for(target, names[inner.receiver.ident])
+                if argument is not None:
+                    yield argument
 
 
 def _names_a_place(site: sites.Call) -> bool:

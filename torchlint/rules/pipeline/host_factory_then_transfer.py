@@ -30,6 +30,8 @@ _TAKES_NUMBERS: Final = frozenset(
     """add add_ clamp clamp_ div div_ expand fill_ flip mul mul_ permute pow repeat repeat_interleave reshape roll
     squeeze sub sub_ tile transpose tril tril_ triu triu_ unsqueeze view""".split()
 )
+# What the host knows of a tensor wherever it is.
+_KNOWN_OF_IT: Final = frozenset("device dim dtype ndim numel shape size".split())
 _HOST_ONLY: Final = ("generator", "pin_memory", "out")
 
 
@@ -44,33 +46,40 @@ class HostFactoryThenTransfer(Rule):
     def on_module(self, model: Model) -> Iterator[Report]:
         provenance: Provenance | None = None
         for site in model.sites.calls:
-            if (
-                site.method not in ("to", "cuda", "xpu", "npu", "type_as")
-                or site.receiver is None
-                or site.receiver.kind is not Kind.TENSOR
-            ):
-                continue
-            transfer = transfers.transfer_of(site)
-            if transfer is None or not transfer.source.on_host or transfer.source.graph & ATTACHED:
-                continue
-            confidence = transfers.reaches_device(transfer)
-            if confidence is None or hotness.in_worker(site.context):
-                continue
-            provenance = provenance or Provenance(model)
-            made = _Making(provenance, site.context.owner)
-            if not made.reads(site.receiver) or not made.is_all(model, site):
-                continue
-            hot = model.hot(site.context)
-            if hot is None and _is_setup(site, model):
-                confidence = Confidence.POSSIBLE
-            yield Report(
-                site.node,
-                f"{quote(site.node)} fills a tensor on the host and copies it to the device",
-                "make it there: pass `device=` to the factory",
-                confidence,
-                hot.reasons if hot is not None else (),
-                _fix(site, made),
-            )
+            for transfer in _transfers_of(site, model):
+                if not transfer.source.on_host or transfer.source.graph & ATTACHED:
+                    continue
+                confidence = transfers.reaches_device(transfer)
+                if confidence is None or hotness.in_worker(site.context):
+                    continue
+                provenance = provenance or Provenance(model)
+                made = _Making(provenance, site.context.owner)
+                if not made.reads(transfer.source) or not made.is_all(model, transfer):
+                    continue
+                hot = model.hot(site.context)
+                if hot is None and _is_setup(site, model):
+                    confidence = Confidence.POSSIBLE
+                yield Report(
+                    site.node,
+                    f"{quote(site.node)} fills a tensor on the host and copies it to the device",
+                    "make it there: pass `device=` to the factory",
+                    confidence,
+                    hot.reasons if hot is not None else (),
+                    _fix(site, made) if site.target is None else None,
+                )
+
+
+def _transfers_of(site: sites.Call, model: Model) -> Iterator[transfers.Transfer]:
+    """The copies of a tensor to a device that a call makes: itself, or in the function of the program that it calls."""
+    if site.target is not None:
+        if any(argument.value.kind is Kind.TENSOR and argument.value.on_host for argument in site.arguments):
+            for argument in transfers.moved_by(site, model):
+                if argument.value.kind is Kind.TENSOR:
+                    yield transfers.Transfer(site, argument.value, argument.node, site.result.device, None)
+    elif site.method in ("to", "cuda", "xpu", "npu", "type_as"):
+        transfer = transfers.transfer_of(site)
+        if transfer is not None and transfer.source.kind is Kind.TENSOR:
+            yield transfer
 
 
 def _is_setup(site: sites.Call, model: Model) -> bool:
@@ -86,51 +95,105 @@ class _Making:
 
     def __init__(self, provenance: Provenance, function: FunctionInfo | None) -> None:
         self.provenance = provenance
-        self.function = function  # that makes it and moves it: what it holds from elsewhere was made once
+        # That makes it and moves it, and what it calls to make it: what it holds from elsewhere was made once.
+        self.functions = [function]
         self.factories: list[sites.Call] = []
         self.steps: list[cst.CSTNode] = []
         self.consumed: set[cst.CSTNode] = set()
 
     def reads(self, value: Value) -> bool:
-        """Whether the value is made by factories and arithmetic on their results alone."""
-        origin = value.origin
-        if (
-            value.kind is not Kind.TENSOR
-            or not value.on_host
-            or origin is None
-            or origin in self.steps
-            or len(self.steps) > 40
-        ):
-            return value.kind is Kind.TENSOR and origin in self.steps
-        call = self.provenance.call(value)
+        """Whether the value is made by factories and arithmetic on their results alone, on each way to it."""
+        if value.kind is not Kind.TENSOR or not value.on_host or not value.origins:
+            return False
+        return all(origin in self.steps or self._makes(origin, value) for origin in value.origins)
+
+    def _makes(self, origin: cst.CSTNode, value: Value) -> bool:
+        if len(self.steps) > 40:
+            return False
+        call = self.provenance.call_at(origin)
         self.steps.append(origin)
-        if call is not None and call.context.owner is not self.function:
+        if call is not None and call.context.owner not in self.functions and not self._calls(call, origin):
             return False
         if call is not None and call.callee in _FILLS:
             self.factories.append(call)
-            return not any(call.argument(None, name) is not None for name in (*_HOST_ONLY, "device")) and not any(
-                argument.value.is_tensor for argument in call.arguments
+            return not any(call.argument(None, name) is not None for name in (*_HOST_ONLY, "device")) and all(
+                self._takes(argument.node, argument.value) for argument in call.arguments if argument.value.is_tensor
             )
+        if call is not None and call.callee == "torch.tensor":
+            data = call.argument(0, "data")
+            return data is not None and data.value.kind is Kind.NUMBER and call.argument(None, "device") is None
         if call is not None and not (call.callee or "").startswith("torch."):
             return False
-        operands = self.provenance.operands(value)
+        operands = self.provenance.operands_at(origin)
         if not operands:
             return False
         tensors = 0
         for node, operand in operands:
             if operand.is_tensor:
-                if not self.reads(operand):
+                if not self._takes(node, operand):
                     return False
                 tensors += 1
-                self.consumed.add(node)
             elif operand.kind is Kind.UNKNOWN and call is not None and call.method not in _TAKES_NUMBERS:
                 return False
         return tensors > 0
 
-    def is_all(self, model: Model, site: sites.Call) -> bool:
-        """Whether nothing else reads what was made: then the host did not need it."""
-        self.consumed.add(site.receiver_node)  # type: ignore[arg-type]
-        return all(use in self.consumed for step in self.steps for use in model.uses.get(step, ()))
+    def _takes(self, node: cst.CSTNode, operand: Value) -> bool:
+        self.consumed.add(node)
+        return self.reads(operand)
+
+    def _calls(self, call: sites.Call, origin: cst.CSTNode) -> bool:
+        """Whether what one of the functions calls made it, and gave it back."""
+        maker = call.context.owner
+        given = maker is not None and any(
+            outer.target is maker and outer.context.owner in self.functions and origin in outer.result.origins
+            for outer in self.provenance.model.sites.calls
+        )
+        if given:
+            self.functions.append(maker)
+        return given
+
+    def is_all(self, model: Model, transfer: transfers.Transfer) -> bool:
+        """Whether nothing else reads what was made, but its sizes: then the host did not need it."""
+        self.consumed.add(transfer.node)
+        uses = (use for step in self.steps for use in model.uses.get(step, ()))
+        return bool(self.factories) and all(
+            self._is_consumed(use, model) or self._asks_of(use, model) or _is_moved(use, transfer, model)
+            for use in uses
+        )
+
+    def _is_consumed(self, use: cst.BaseExpression, model: Model) -> bool:
+        """Whether one of the steps took it, alone or in a list."""
+        node: cst.CSTNode | None = use
+        while node is not None and node not in self.consumed:
+            around = model.parent(node)
+            node = model.parent(around) if isinstance(around, (cst.Element, cst.StarredElement)) else None
+        return node is not None
+
+    def _asks_of(self, use: cst.BaseExpression, model: Model) -> bool:
+        """Whether a use asks for what the host knows of a tensor, or changes it in place by what was made as well."""
+        attribute = model.parent(use)
+        if not isinstance(attribute, cst.Attribute) or attribute.value is not use:
+            return False
+        if attribute.attr.value in _KNOWN_OF_IT:
+            return True
+        call = self.provenance.call_at(model.parent(attribute) or attribute)
+        return (
+            call is not None
+            and call.receiver_node is use
+            and (call.method or "").endswith("_")
+            and all(self._takes(a.node, a.value) for a in call.arguments if a.value.is_tensor)
+        )
+
+
+def _is_moved(use: cst.BaseExpression, transfer: transfers.Transfer, model: Model) -> bool:
+    """Whether a use stands in the function that makes the copy: it moves whatever it is given."""
+    target = transfer.site.target
+    if target is None:
+        return False
+    node: cst.CSTNode | None = use
+    while node is not None and node is not target.node:
+        node = model.parent(node)
+    return node is not None
 
 
 def _fix(site: sites.Call, made: _Making) -> NodeFix | None:
