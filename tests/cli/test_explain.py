@@ -154,7 +154,8 @@ def test_json_holds_the_values_as_data(torchlint: Torchlint, train: Path) -> Non
     data = json.loads(torchlint("explain", f"train.py:{READ}", "--output-format=json").out)
     (loss,) = (value for value in data["values"] if value["text"] == "loss")
     assert (loss["kind"], loss["device"], loss["graph"]) == ("tensor", ["device"], ["attached"])
-    assert loss["sources"] == [{"message": "made here", "filename": "train.py", "location": {"row": 7, "column": 16}}]
+    place = {"filename": "train.py", "cell": None, "location": {"row": 7, "column": 16}}
+    assert loss["sources"] == [{"message": "made here", **place}]
     assert data["chain"][0]["location"] == {"row": 6, "column": 5}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,11 +91,34 @@ def test_a_package_is_known_by_its_init_also_where_that_is_not_linted(tmp_path: 
     assert together(jobs[1:]) == set()
 
 
-def test_notebooks_stand_alone(tmp_path: Path) -> None:
-    (helpers,) = write(tmp_path, helpers=TORCH)
+def test_a_notebook_goes_with_what_it_imports_and_nothing_imports_it(tmp_path: Path) -> None:
+    helpers, other, same = write(tmp_path, helpers=TORCH, other=TORCH + "import a\n", a=TORCH)
     notebook = Job(tmp_path / "a.ipynb", "a.ipynb", helpers.settings)
-    notebook.path.write_text("{}")
-    assert together([helpers, notebook]) == set()
+    cells = [{"cell_type": "code", "source": source} for source in ("!ls it's\nimport sys", "%time\nimport helpers")]
+    notebook.path.write_text(json.dumps({"cells": cells}))
+    jobs = [helpers, other, same, notebook]
+    assert {frozenset(jobs[number].path.name for number in group.numbers) for group in groups(jobs)} == {
+        frozenset({"helpers.py", "a.ipynb"}),
+        frozenset({"other.py", "a.py"}),
+    }
+
+
+def test_of_a_notebook_code_and_ids_decide_and_outputs_do_not(tmp_path: Path) -> None:
+    (helpers,) = write(tmp_path, helpers=TORCH)
+
+    def digest(**more: object) -> bytes:
+        data = json.dumps({"cells": [{"cell_type": "code", "source": "import helpers", **more}]}).encode()
+        (group,) = groups([helpers, Job(tmp_path / "a.ipynb", "a.ipynb", helpers.settings, data)])
+        return group.digest
+
+    assert digest(outputs=[1]) == digest(outputs=[2])
+    assert len({digest(), digest(id="a"), digest(source="import helpers as h")}) == 3
+
+
+def test_what_is_no_notebook_hinders_no_other(tmp_path: Path) -> None:
+    jobs = write(tmp_path, helpers=TORCH, train="import helpers\n")
+    jobs.append(Job(tmp_path / "a.ipynb", "a.ipynb", jobs[0].settings, b"{"))
+    assert together(jobs) == {frozenset({"helpers", "train"})}
 
 
 def test_content_that_is_not_yet_written_counts_for_the_file(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from torchlint.engine.explain import explain
 from torchlint.engine.job import Job
 from torchlint.engine.run import check, with_project
 from torchlint.engine.settings import Configuration
@@ -68,7 +70,7 @@ def test_what_the_project_told_is_not_worked_out_again(monkeypatch: pytest.Monke
     jobs = Configuration({"jobs": 2})
     read: list[object] = []
     first = check([Path(".")], jobs).findings
-    monkeypatch.setattr("torchlint.engine.job.lint_linked", lambda *files: read.append(files))
+    monkeypatch.setattr("torchlint.engine.job.lint_documents", lambda *files: read.append(files))
     assert check([Path(".")], jobs).findings == first
     assert check([Path("helpers.py")], jobs).findings == first
     assert read == []
@@ -89,6 +91,43 @@ def test_standard_input_is_read_as_the_file_that_it_will_be() -> None:
     text = HELPERS.replace("def log", "\ndef log").encode()
     result = check([Path("-")], Configuration(), stdin=text, stdin_filename="helpers.py")
     assert [(finding.filename, finding.start.row) for finding in result.findings] == [("helpers.py", 6)]
+
+
+def cells(*sources: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": source, "id": source[:2]} for source in sources]})
+
+
+def test_a_notebook_makes_hot_what_it_calls_and_knows_what_that_gives(project: Path) -> None:
+    imports, train = TRAIN.split("\n\n\n")
+    helpers = HELPERS + "\n\ndef host(loss):\n    return loss.detach().cpu()\n"
+    (project / "train.py").unlink()
+    write(
+        project,
+        **{
+            "helpers.py": helpers,
+            "train.ipynb": cells(
+                "!ls it's",
+                f"{imports}, host\ndef broken(:",
+                f"{imports}, host",
+                f"%%time\n{train}        host(loss).item()\n        loss.item()",
+            ),
+        },
+    )
+    result = check([Path(".")], Configuration(overrides={"extend-select": ["TL003"]}))
+    assert [(finding.filename, finding.cell, finding.start.row, finding.code) for finding in result.findings] == [
+        ("helpers.py", None, 5, "TL101"),
+        ("train.ipynb", 2, 3, "TL003"),
+        ("train.ipynb", 4, 9, "TL101"),
+    ]
+    assert result.findings[-1].cell_id == "%%"
+    called, loop = result.findings[0].related
+    assert (called.filename, called.cell, called.start.row) == ("train.ipynb", 4, 7)
+    assert (loop.cell, loop.start.row) == (4, 3)
+    told = explain(Path("helpers.py"), 5, Configuration()).chain
+    assert [(why.filename, why.cell, why.at and why.at.row) for why in told] == [
+        ("train.ipynb", 4, 7),
+        ("train.ipynb", 4, 3),
+    ]
 
 
 def test_a_document_is_told_what_its_project_tells_where_that_is_quick(project: Path) -> None:

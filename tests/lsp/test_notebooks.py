@@ -11,7 +11,8 @@ from lsprotocol import types
 
 from tests.lsp.conftest import LOOP, Editor, codes
 from torchlint.engine.notebooks import lint_notebook
-from torchlint.engine.settings import Settings
+from torchlint.engine.run import check
+from torchlint.engine.settings import Configuration, Settings
 from torchlint.source import notebook as source
 
 pytestmark = pytest.mark.asyncio
@@ -29,10 +30,10 @@ ROW = 4  # where STEPS pays, from 0
 class Notebook:
     """A notebook that is open in an editor."""
 
-    def __init__(self, editor: Editor, *cells: tuple[str, str]) -> None:
+    def __init__(self, editor: Editor, *cells: tuple[str, str], name: str = "a.ipynb") -> None:
         """`cells` are languages and texts."""
         self.editor = editor
-        self.uri = editor.uri("a.ipynb")
+        self.uri = editor.uri(name)
         self.cells = [f"vscode-notebook-cell:{self.uri.removeprefix('file:')}#{number}" for number in range(len(cells))]
         kinds = {"markdown": types.NotebookCellKind.Markup}
         documents = [
@@ -85,6 +86,27 @@ def fingerprint(cells: Mapping[str, str]) -> str:
     settings = Settings(root=Path(), rules=frozenset({"TL601"}))
     (finding,) = lint_notebook(source.Notebook.from_bytes(written.encode(), "a.ipynb"), settings).findings
     return finding.fingerprint
+
+
+async def test_cells_are_read_with_the_project_around(editor: Editor) -> None:
+    helpers = "import torch\n\n\ndef kept(loss):\n    return loss.detach().cpu()\n\n\ndef log(loss):\n    loss.item()\n"
+    steps = "for x in loader:\n    loss = model(x).mean()\n    loss.backward()\n    kept(loss).item()\n    "
+    steps += "'𝕏'; log(loss)"
+    (editor.folder / "torchlint.toml").write_text('select = ["TL101"]\n')
+    (editor.folder / "helpers.py").write_text(helpers)
+    cells = [{"cell_type": "code", "source": text} for text in (f"from helpers import *\n{SETUP}", steps)]
+    (editor.folder / "a.ipynb").write_text(json.dumps({"cells": cells}))
+    await editor.start(CAPABILITIES)
+    setup = ("python", f"from helpers import kept, log\n{SETUP}")
+    _, alone = Notebook(editor, setup, ("python", steps), name="alone.ipynb").cells
+    assert codes(await editor.shown(alone)) == [("TL101", 3)]
+
+    check([editor.folder], Configuration(cwd=editor.folder))
+    _, together = Notebook(editor, setup, ("python", steps), name="a.ipynb").cells
+    assert codes(await editor.shown(together)) == []
+    (found,) = await editor.shown(editor.open("helpers.py", helpers))
+    place, _ = found.related_information or ()
+    assert (place.location.uri, place.location.range.start) == (together, types.Position(4, 10))
 
 
 async def test_findings_stand_in_the_cell_that_pays(editor: Editor) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -19,7 +19,8 @@ from torchlint.engine.baseline import Baseline
 from torchlint.engine.errors import UserError, short
 from torchlint.engine.job import Job
 from torchlint.engine.linking import groups
-from torchlint.engine.lint import Linked, findings_of, is_shown, places, read_together, reports_of
+from torchlint.engine.lint import Linked, LinkedFile, findings_of, is_shown, places, read_together, reports_of
+from torchlint.engine.notebooks import read_document, sound
 from torchlint.engine.run import jobs_below
 from torchlint.engine.selection import rules_by_code
 from torchlint.engine.settings import Configuration, Settings
@@ -27,7 +28,7 @@ from torchlint.engine.suppression import Suppressions
 from torchlint.findings import Finding, Position
 from torchlint.source import directives
 from torchlint.source.modules import Modules
-from torchlint.source.notebook import is_notebook
+from torchlint.source.notebook import Notebook, View, is_notebook
 from torchlint.source.stack import call_deep
 from torchlint.source.text import SourceFile, UnreadableError
 
@@ -52,6 +53,7 @@ class Because:
     message: str
     filename: str | None = None
     at: Position | None = None
+    cell: int | None = None  # of a notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,33 +124,41 @@ def explain(path: Path, row: int, configuration: Configuration) -> Explanation:
 
 def _explain(path: Path, source: SourceFile, row: int, configuration: Configuration) -> Explanation:
     settings = configuration.for_file(path)
-    together = _read(Job(path, source.path, settings), configuration)
-    line = _Line(together[0], row, settings, path)
+    together, notebooks = _read(Job(path, source.path, settings), configuration)
+    line = _Line(together[0], row, settings, path, notebooks)
     return line.explained(len(together))
 
 
-def _read(job: Job, configuration: Configuration) -> list[Linked]:
-    """The file of a job, read together with the files of its project that it goes with; its own comes first."""
+def _read(job: Job, configuration: Configuration) -> tuple[list[Linked], dict[str, View]]:
+    """The file of a job, read together with the files of its project that it goes with; its own comes first.
+
+    Beside them, the modules of those that are notebooks, by the names of these.
+    """
     jobs = _project_of(job, configuration)
     own = next((n for n, other in enumerate(jobs) if other.path.absolute() == job.path.absolute()), None)
     jobs = [job, *jobs] if own is None else [job, *jobs[:own], *jobs[own + 1 :]]
     group = next(group for group in groups(jobs) if 0 in group.numbers)
     modules = group.modules or Modules.of([(0, job.path)])
-    sources: dict[int, tuple[SourceFile, Settings, Path]] = {}
+    sources: dict[int, LinkedFile] = {}
+    notebooks: dict[str, View] = {}
     place = 0
     for number, index in enumerate(group.numbers):
         other = jobs[index]
         try:
-            sources[number] = SourceFile.from_bytes(other.path.read_bytes(), other.name), other.settings, other.path
+            document = read_document(other.path.read_bytes(), other.name)
         except (OSError, UnreadableError):
             continue
+        if isinstance(document, Notebook):
+            notebooks[other.name], _ = sound(document, other.settings, other.path)
+            document = notebooks[other.name].source
+        sources[number] = LinkedFile(document, other.settings, other.path)
         place = number if index == 0 else place
     linked, unreadable = read_together(sources, modules)
     if place not in linked:
         refused = unreadable[place].findings
         where = f"{job.name}:{refused[0].start.row}: {refused[0].message}" if refused else f"{job.name}: cannot be read"
         raise UserError(where)
-    return [linked.pop(place), *linked.values()]
+    return [linked.pop(place), *linked.values()], notebooks
 
 
 def _project_of(job: Job, configuration: Configuration) -> list[Job]:
@@ -165,9 +175,10 @@ def _project_of(job: Job, configuration: Configuration) -> list[Job]:
 class _Line:
     """One logical line of a file that was read."""
 
-    def __init__(self, linked: Linked, row: int, settings: Settings, path: Path) -> None:
+    def __init__(self, linked: Linked, row: int, settings: Settings, path: Path, notebooks: Mapping[str, View]) -> None:
         from torchlint.semantics.names import below
 
+        self.notebooks = notebooks
         self.linked, self.row, self.settings, self.path = linked, row, settings, path
         self.tree, self.model = linked.tree, linked.model
         self.source = self.tree.source
@@ -269,9 +280,14 @@ class _Line:
         nodes = [node for _, node in reasons if node is not None]
         at = places(self.linked, nodes)
         return tuple(
-            Because(message, *at[node]) if node is not None and node in at else Because(message)
+            self._because(message, *at[node]) if node is not None and node in at else Because(message)
             for message, node in reasons
         )
+
+    def _because(self, message: str, filename: str, at: Position) -> Because:
+        view = self.notebooks.get(filename)
+        cell, at = (None, at) if view is None else view.locate(at)
+        return Because(message, filename, at, cell)
 
     def _text(self, node: cst.CSTNode) -> str:
         start, end = self.spans[node]

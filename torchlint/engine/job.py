@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from torchlint.engine.cache import Cache
-from torchlint.engine.lint import FileResult, is_of_interest, lint_linked, unreadable
-from torchlint.engine.notebooks import lint_document, read_document
+from torchlint.engine.lint import FileResult, is_of_interest, unreadable
+from torchlint.engine.notebooks import Document, lint_document, lint_documents, read_document
 from torchlint.engine.settings import Settings
 from torchlint.source.modules import Modules
 from torchlint.source.text import SourceFile, UnreadableError
@@ -79,18 +79,17 @@ class Linter:
             return [self.lint(job) for job in jobs]
         if not isinstance(known := self.look_together(jobs, group), int):
             return known
-        sources: dict[int, SourceFile] = {}
+        documents: dict[int, tuple[Document, Settings, Path]] = {}
         results: dict[int, FileResult] = {}
         for number, job in enumerate(jobs):
-            source = self._read(job, SourceFile.from_bytes)
-            if isinstance(source, FileResult):
-                results[number] = source
-                self._caches_of(job).put(self._key(job, group), source)
+            document = self._read(job, read_document)
+            if isinstance(document, FileResult):
+                results[number] = document
+                self._caches_of(job).put(self._key(job, group), document)
             else:
-                sources[number] = source
-        with self._undisturbed(sum(len(source.text) for source in sources.values())):
-            files = {number: (source, jobs[number].settings, jobs[number].path) for number, source in sources.items()}
-            linked = lint_linked(files, group.modules)
+                documents[number] = document, job.settings, job.path
+        with self._undisturbed(sum(len(document.text) for document, _, _ in documents.values())):
+            linked = lint_documents(documents, group.modules)
         for number, result in linked.items():
             results[number] = result
             self._caches_of(jobs[number]).put(self._key(jobs[number], group), result)

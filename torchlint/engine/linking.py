@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.engine.job import Group, Job
 from torchlint.source.modules import Modules, Place
+from torchlint.source.notebook import Notebook, is_notebook
+from torchlint.source.text import UnreadableError
 
 __all__ = ["groups"]
 
@@ -38,8 +41,8 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
             number = parent[number]
         return number
 
-    for number, data in contents.items():
-        for other in _imported(data, modules.places[number], modules):
+    for number, content in contents.items():
+        for other in _imported(content.code, modules.places[number], modules):
             parent[find(other)] = find(number)
     together: dict[int, list[int]] = {}
     for number in contents:
@@ -48,23 +51,40 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
     for numbers in together.values():
         numbers.sort(key=lambda number: modules.places[number])  # the same group, whatever was named first
         for part in _divided(numbers, contents, jobs):
-            if len(part) == 1 or not any(b"torch" in contents[number] for number in part):
+            if len(part) == 1 or not any(b"torch" in contents[number].code for number in part):
                 result += (Group((number,)) for number in part)
             else:
                 result.append(Group(tuple(part), modules.part(part), _digest(part, contents, modules)))
     return result
 
 
-def _contents(jobs: Sequence[Job]) -> Iterator[tuple[int, bytes]]:
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What a file holds: its code, and what decides what is found in it."""
+
+    code: bytes
+    decisive: bytes
+
+
+def _contents(jobs: Sequence[Job]) -> Iterator[tuple[int, _Content]]:
     for number, job in enumerate(jobs):
-        if job.path.suffix == ".py":
+        notebook = is_notebook(job.path.name)
+        if notebook or job.path.suffix == ".py":
             try:
-                yield number, job.path.read_bytes() if job.data is None else job.data
-            except OSError:
+                data = job.path.read_bytes() if job.data is None else job.data
+                yield number, _of_cells(Notebook.from_bytes(data, job.name)) if notebook else _Content(data, data)
+            except (OSError, UnreadableError):
                 continue  # it says so when it is linted
 
 
-def _modules(jobs: Sequence[Job], numbers: Iterator[int] | dict[int, bytes]) -> Modules:
+def _of_cells(notebook: Notebook) -> _Content:
+    """What a notebook holds; outputs, which change when it runs, decide nothing."""
+    cells = [(cell.number, cell.identity, cell.source.written) for cell in notebook.cells]
+    problems = [(number, identity, error.message, error.row) for number, identity, error in notebook.problems]
+    return _Content(notebook.text.encode(), repr((cells, problems)).encode())
+
+
+def _modules(jobs: Sequence[Job], numbers: Mapping[int, _Content]) -> Modules:
     """The modules of some jobs. A folder is a package also where its `__init__` is not to be linted."""
     paths = {number: jobs[number].path for number in numbers}
     packages: dict[Path, bool] = {}
@@ -95,7 +115,7 @@ def _imported(data: bytes, asking: Place, modules: Modules) -> Iterator[int]:
                 yield modules.numbers[found[0]]
 
 
-def _digest(numbers: Sequence[int], contents: dict[int, bytes], modules: Modules) -> bytes:
+def _digest(numbers: Sequence[int], contents: Mapping[int, _Content], modules: Modules) -> bytes:
     """What stands for the files of a group: their contents, and where they lie from one another."""
     places = [modules.places[number] for number in numbers]
     shared = min(len(place) for place in places) - 1
@@ -104,15 +124,15 @@ def _digest(numbers: Sequence[int], contents: dict[int, bytes], modules: Modules
     digest = hashlib.sha256()
     for number, place in zip(numbers, places, strict=True):
         kind = b"\1" if place in modules.packages else b"\0"
-        digest.update(".".join(place[shared:]).encode() + kind + hashlib.sha256(contents[number]).digest())
+        digest.update(".".join(place[shared:]).encode() + kind + hashlib.sha256(contents[number].decisive).digest())
     return digest.digest()
 
 
 def _divided(
-    numbers: list[int], contents: dict[int, bytes], jobs: Sequence[Job], depth: int = 0
+    numbers: list[int], contents: Mapping[int, _Content], jobs: Sequence[Job], depth: int = 0
 ) -> Iterator[list[int]]:
     """The numbers in parts that are not too large, each of one folder as far as that is possible."""
-    if sum(len(contents[number]) for number in numbers) <= _LARGEST or len(numbers) == 1:
+    if sum(len(contents[number].code) for number in numbers) <= _LARGEST or len(numbers) == 1:
         yield numbers
         return
     by_folder: dict[tuple[str, ...], list[int]] = {}

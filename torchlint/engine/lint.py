@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlint.engine.baseline import normalised
 from torchlint.engine.settings import Settings
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FileResult",
     "Linked",
+    "LinkedFile",
     "findings_of",
     "is_of_interest",
     "is_shown",
@@ -44,8 +45,16 @@ __all__ = [
 ]
 
 _Report = tuple["type[Rule]", "Report"]
-LinkedFile = tuple[SourceFile, Settings, Path]
 PartAt = Callable[[Position], str]
+
+
+class LinkedFile(NamedTuple):
+    """A file that is linted together with others; the fields are the arguments of `lint_source`."""
+
+    source: SourceFile
+    settings: Settings
+    path: Path
+    part_at: PartAt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +151,12 @@ def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int,
     except Exception:  # what fails together is read apart, where the failure costs and names one file
         return {number: lint_source(*file) for number, file in files.items()}
     for number, linked in together.items():
-        source, settings, path = files[number]
+        source, settings, path, part_at = files[number]
         codes = settings.rules_for(path)
         rules = candidates(source.text, (rule for rule in all_rules() if rule.code in codes), linked=True)
         try:
-            results[number] = _lint(source, settings, codes, rules, directives.may_have(source.text), linked)
+            has_directives = directives.may_have(source.text)
+            results[number] = _lint(source, settings, codes, rules, has_directives, linked, part_at)
         except UnreadableError as error:
             results[number] = unreadable(source.path, error, settings, path)
         except RecursionError:
@@ -164,7 +174,7 @@ def read_together(files: Mapping[int, LinkedFile], modules: Modules) -> tuple[di
 
     results: dict[int, FileResult] = {}
     trees: dict[int, Tree] = {}
-    for number, (source, settings, path) in files.items():
+    for number, (source, settings, path, _) in files.items():
         try:
             trees[number] = parse(source)
         except UnreadableError as error:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from torchlint.engine.lint import FileResult, is_of_interest, lint_source, unreadable
+from torchlint.engine.lint import FileResult, LinkedFile, is_of_interest, lint_linked, lint_source, unreadable
 from torchlint.engine.settings import Settings
-from torchlint.findings import Finding, Fix, Related
-from torchlint.source.notebook import Cell, Notebook, View, is_notebook
+from torchlint.findings import Finding, Fix, Position, Related
+from torchlint.source.modules import Modules
+from torchlint.source.notebook import Notebook, View, is_notebook
 from torchlint.source.text import SourceFile, UnreadableError
 
-__all__ = ["Document", "lint_cells", "lint_document", "lint_notebook", "read_document"]
+__all__ = ["Document", "lint_document", "lint_documents", "lint_notebook", "read_document", "sound"]
 
 Document = SourceFile | Notebook
 
@@ -36,43 +37,65 @@ def lint_notebook(notebook: Notebook, settings: Settings, path: Path | None = No
     """
     if notebook.language:
         return FileResult(notes=(f"{notebook.path}: a notebook in {notebook.language}, skipped",))
-    findings: list[Finding] = []
-    for number, identity, error in notebook.problems:
-        findings += unreadable(notebook.path, error, settings, path, cell=number, identity=identity).findings
-    result = lint_cells(notebook.cells, notebook.path, settings, path)
-    return replace(result, findings=tuple(sorted((*findings, *result.findings), key=_place)))
+    if not is_of_interest(notebook.text):
+        notebook = replace(notebook, cells=())
+    view, refused = sound(notebook, settings, path)
+    result = lint_source(view.source, settings, path, view.identity_at)
+    return _in_cells(result, {notebook.path: view}, view, refused)
 
 
-def lint_cells(cells: Iterable[Cell], name: str, settings: Settings, path: Path | None = None) -> FileResult:
-    """Lint cells as one module; findings call it `name`."""
-    cells = tuple(cells)
-    if not is_of_interest(View.of(cells, name).source.text):
-        return FileResult()
-    findings: list[Finding] = []
-    sound = []
-    for cell in cells:
+def lint_documents(documents: Mapping[int, tuple[Document, Settings, Path]], modules: Modules) -> dict[int, FileResult]:
+    """Lint files and notebooks that import one another as one program, as `torchlint.engine.lint.lint_linked` does."""
+    files: dict[int, LinkedFile] = {}
+    views: dict[int, View] = {}
+    refused: dict[int, list[Finding]] = {}
+    for number, (document, settings, path) in documents.items():
+        if isinstance(document, SourceFile):
+            files[number] = LinkedFile(document, settings, path)
+        else:
+            view, refused[number] = sound(document, settings, path)
+            views[number] = view
+            files[number] = LinkedFile(view.source, settings, path, view.identity_at)
+    by_name = {view.source.path: view for view in views.values()}
+    return {
+        number: _in_cells(result, by_name, views.get(number), refused.get(number, ()))
+        for number, result in lint_linked(files, modules).items()
+    }
+
+
+def sound(notebook: Notebook, settings: Settings, path: Path | None) -> tuple[View, list[Finding]]:
+    """The module of the cells that can be read, and a finding for each that cannot."""
+    refused = list(notebook.problems)
+    cells = []
+    for cell in notebook.cells:
         try:
             cell.check()
         except UnreadableError as error:
-            findings += unreadable(name, error, settings, path, cell=cell.number, identity=cell.identity).findings
+            refused.append((cell.number, cell.identity, error))
         else:
-            sound.append(cell)
-    view = View.of(sound, name)
-    result = lint_source(view.source, settings, path, lambda position: _identity(view.cell_at(position)))
-    findings += (_in_cells(finding, view) for finding in result.findings)
-    return replace(result, findings=tuple(sorted(findings, key=_place)))
+            cells.append(cell)
+    findings: list[Finding] = []
+    for number, identity, reason in refused:
+        findings += unreadable(notebook.path, reason, settings, path, cell=number, identity=identity).findings
+    return notebook.view(cells), findings
 
 
-def _identity(cell: Cell | None) -> str:
-    return "" if cell is None else cell.identity
+def _in_cells(
+    result: FileResult, views: Mapping[str, View], own: View | None, refused: Sequence[Finding]
+) -> FileResult:
+    """What was found in the module of a notebook, or in a file that was read with some, said in terms of cells.
+
+    `views` are the modules of notebooks by the names of these; `own` is that of the file itself, where it is one.
+    """
+    if not views:
+        return result
+    findings = [_in_cell(_explained(finding, views), own) for finding in result.findings]
+    return replace(result, findings=tuple(sorted((*refused, *findings), key=_place)))
 
 
-def _place(finding: Finding) -> tuple[object, ...]:
-    return finding.cell or 0, finding.start, finding.code, finding.end
-
-
-def _in_cells(finding: Finding, view: View) -> Finding:
-    """A finding in the module of the cells, said in terms of the cells."""
+def _in_cell(finding: Finding, view: View | None) -> Finding:
+    if view is None:
+        return finding
     cell, start = view.locate(finding.start)
     _, end = view.locate(finding.end)
     fix = finding.fix
@@ -81,12 +104,23 @@ def _in_cells(finding: Finding, view: View) -> Finding:
         start=start,
         end=end,
         cell=cell,
-        cell_id=_identity(view.cell_at(finding.start)),
-        related=tuple(_related(related, view) for related in finding.related),
+        cell_id=view.identity_at(finding.start),
         fix=None if fix is None else Fix(fix.applicability, fix.message, tuple(map(view.edit, fix.edits))),
     )
 
 
-def _related(related: Related, view: View) -> Related:
-    cell, start = view.locate(related.start)
-    return replace(related, start=start, cell=cell)
+def _explained(finding: Finding, views: Mapping[str, View]) -> Finding:
+    """The finding, the places that explain it in notebooks said in terms of cells."""
+
+    def place(related: Related) -> Related:
+        view = views.get(related.filename)
+        if view is None:
+            return related
+        cell, start = view.locate(related.start)
+        return replace(related, start=start, cell=cell)
+
+    return replace(finding, related=tuple(map(place, finding.related)))
+
+
+def _place(finding: Finding) -> tuple[int, Position, str, Position]:
+    return finding.cell or 0, finding.start, finding.code, finding.end

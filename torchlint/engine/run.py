@@ -20,7 +20,7 @@ from torchlint.engine.notebooks import Document, read_document
 from torchlint.engine.settings import Configuration, Settings
 from torchlint.findings import Finding
 from torchlint.source.discovery import Found, discover, is_excluded
-from torchlint.source.notebook import Notebook
+from torchlint.source.notebook import Notebook, is_notebook
 from torchlint.source.text import UnreadableError
 
 __all__ = ["Progress", "RunResult", "SettingsFor", "check", "files", "jobs_below", "recheck", "with_project"]
@@ -154,7 +154,13 @@ def with_project(job: Job, most: int) -> FileResult | None:
             own = [replace(one, settings=replace(one.settings, cache_dir=None)) for one in own]
         results = linter.lint_together(own, group)
     result = results[group.numbers.index(0)]
-    return replace(result, findings=tuple(replace(finding, filename=job.name) for finding in result.findings))
+    return replace(result, findings=tuple(_renamed(finding, jobs[0].name, job.name) for finding in result.findings))
+
+
+def _renamed(finding: Finding, before: str, after: str) -> Finding:
+    """The finding, its file called otherwise."""
+    related = (replace(one, filename=after) if one.filename == before else one for one in finding.related)
+    return replace(finding, filename=after, related=tuple(related))
 
 
 def _size(jobs: Iterable[Job]) -> int:
@@ -162,11 +168,17 @@ def _size(jobs: Iterable[Job]) -> int:
 
 
 def _is_saved(job: Job) -> bool:
-    """Whether a job's content is that of its file."""
+    """Whether a job's content is that of its file; of a notebook, its code."""
+    if job.data is None:
+        return True
     try:
-        return job.data is None or job.path.read_bytes() == job.data
-    except OSError:
+        saved = job.path.read_bytes()
+        if not is_notebook(job.path.name):
+            return saved == job.data
+        one, other = (Notebook.from_bytes(data, job.name) for data in (saved, job.data))
+    except (OSError, UnreadableError):
         return False
+    return one.cells == other.cells
 
 
 def _others(jobs: Sequence[Job], folders: Sequence[Path], settings: SettingsFor) -> list[Job]:

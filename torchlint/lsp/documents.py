@@ -13,10 +13,13 @@ from pygls.uris import to_fs_path
 from pygls.workspace import Workspace
 
 from torchlint.engine.job import Job
+from torchlint.engine.notebooks import read_document
 from torchlint.engine.settings import Settings
 from torchlint.findings import Finding, Position
+from torchlint.source.notebook import Notebook
+from torchlint.source.text import UnreadableError
 
-__all__ = ["Part", "Unit", "followed", "path_of"]
+__all__ = ["Part", "Unit", "followed", "lines_of", "path_of"]
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 
@@ -27,6 +30,15 @@ def path_of(uri: str) -> Path:
     if uri.startswith("file:") and path:
         return Path(path)
     return Path(re.sub(r"[^\w.-]+", "_", uri.rpartition("/")[2]) or "untitled")
+
+
+def lines_of(filename: str, cell: int | None) -> Sequence[str]:
+    """The rows of a file that is not open, or of a cell of it; none where it cannot be read."""
+    try:
+        document = read_document(Path(filename).read_bytes(), filename)
+    except (OSError, UnreadableError):
+        return ()
+    return document.lines(cell) if isinstance(document, Notebook) else document.lines
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from torchlint.engine.settings import CONFIG_FILES, Configuration, Settings
 from torchlint.findings import Applicability, Edit, Finding, Position
 from torchlint.fixes.diff import rows
 from torchlint.lsp import hovers
-from torchlint.lsp.documents import Part, Unit
+from torchlint.lsp.documents import Part, Unit, lines_of
 from torchlint.lsp.worker import Linted, Texts, Worker, WorkerDiedError
 from torchlint.report.lsp import diagnostic, document_uri, text_range
 from torchlint.report.text import utf16_length
@@ -344,14 +344,16 @@ class Server(LanguageServer):
         return [self._diagnostic(unit, part, finding) for finding in unit.findings[part.uri]]
 
     def _diagnostic(self, unit: Unit, part: Part, finding: Finding) -> types.Diagnostic:
-        name = unit.name()
+        def part_of(filename: str, cell: int | None) -> Part | None:
+            names = (filename, os.path.abspath(filename))
+            return next((one.part(cell) for one in (unit, *self.units.values()) if one.name() in names), None)
 
         def lines(filename: str, cell: int | None) -> Sequence[str]:
-            other = unit.part(cell) if filename == name else None
-            return () if other is None else other.lines
+            other = part_of(filename, cell)
+            return lines_of(filename, cell) if other is None else other.lines
 
         def uri(filename: str, cell: int | None) -> str:
-            other = unit.part(cell) if filename == name else None
+            other = part_of(filename, cell)
             return document_uri(filename, cell) if other is None else other.uri
 
         return self.protocol._converter.structure(

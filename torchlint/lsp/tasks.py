@@ -45,7 +45,7 @@ def lint(job: Job) -> Linted:
         document = _opened(job)
     except UnreadableError as error:
         return Linted(unreadable(job.name, error, job.settings, job.path).findings)
-    result = None if isinstance(document, Notebook) else with_project(job, _MOST_READ)
+    result = with_project(job, _MOST_READ)
     if result is None:
         result = lint_document(document, alone(job.settings), job.path)
     findings: Sequence[Finding] = result.findings

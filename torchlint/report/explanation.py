@@ -67,7 +67,8 @@ def render(told: Explanation, style: Style) -> Iterator[str]:
 def _said(because: Because) -> str:
     if because.filename is None or because.at is None:
         return because.message
-    return f"{because.message} ({because.filename}:{because.at.row}:{because.at.column})"
+    cell = "" if because.cell is None else f"cell {because.cell}:"
+    return f"{because.message} ({because.filename}:{cell}{because.at.row}:{because.at.column})"
 
 
 def _became(outcome: Outcome) -> str:
@@ -135,5 +136,6 @@ def _because(because: Because) -> dict[str, Any]:
     return {
         "message": because.message,
         "filename": because.filename,
+        "cell": because.cell,
         "location": None if at is None else {"row": at.row, "column": at.column},
     }

@@ -75,10 +75,10 @@ def _notes(finding: Finding, unsafe_fixes: bool) -> Iterator[tuple[str, str]]:
     """What explains the finding: (label, text)."""
     for related in finding.related:
         where = f"line {related.start.row}"
-        if related.cell != finding.cell:
-            where = f"cell {related.cell}, {where}"
         if related.filename != finding.filename:
-            where = f"{related.filename}:{related.start.row}:{related.start.column}"
+            where = place(related)
+        elif related.cell != finding.cell:
+            where = f"cell {related.cell}, {where}"
         yield "why", f"{related.message} ({where})" if where not in related.message else related.message
     if finding.advice:
         yield "help", finding.advice

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from torchlint.findings import Applicability, Finding, Fix, Impact, Position
+from torchlint.findings import Applicability, Finding, Fix, Impact, Position, Related
 from torchlint.report.text import PLAIN, Style, visible
 from torchlint.rules import pages
 
@@ -56,7 +56,7 @@ def rule_url(finding: Finding) -> str:
     return pages.file(finding.code).as_uri()
 
 
-def place(finding: Finding) -> str:
+def place(finding: Finding | Related) -> str:
     """`path:row:column`, or `path:cell N:row:column` in a notebook; not escaped."""
     cell = "" if finding.cell is None else f"cell {finding.cell}:"
     return f"{finding.filename}:{cell}{finding.start.row}:{finding.start.column}"

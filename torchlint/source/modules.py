@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchlint.source.notebook import is_notebook
+
 __all__ = ["Modules", "Place"]
 
 Place = tuple[str, ...]
@@ -44,7 +46,8 @@ class Modules:
         numbers: dict[Place, int] = {}
         known = {_parts(folder) for folder in packages}
         for number, path in paths:
-            place = _parts(path.with_suffix(""))
+            # A notebook is no module, so that no import finds it.
+            place = _parts(path if is_notebook(path.name) else path.with_suffix(""))
             if place[-1] == "__init__":
                 place = place[:-1]
                 known.add(place)

@@ -156,6 +156,11 @@ class View:
         index = bisect.bisect_right(self._starts, position.row) - 1
         return self.cells[index] if index >= 0 else None
 
+    def identity_at(self, position: Position) -> str:
+        """The id of the cell in which a position of the module lies; empty where the file gives it none."""
+        cell = self.cell_at(position)
+        return "" if cell is None else cell.identity
+
     def _row(self, position: Position) -> int:
         return position.row - self._starts[bisect.bisect_right(self._starts, position.row) - 1] + 1
 
