@@ -27,13 +27,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plan", type=Path)
     parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--budget", type=float, help="seconds for each run")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
     parser.add_argument("--out", type=Path, help="write the ratios of all runs here (JSON)")
     options = parser.parse_args()
     plan: dict[str, Any] = json.loads(options.plan.read_text(encoding="utf-8"))
     rules = {experiment["id"]: experiment for experiment in plan["experiments"]}
     device = "cuda:0" if options.device == "cuda" else "cpu"
-    answers = [supervise.run(plan, [device]) for _ in range(options.times)]
+    answers = [supervise.run(plan, [device], options.budget) for _ in range(options.times)]
     rows = []
     for identity, experiment in rules.items():
         results = [answer["results"].get(identity, {}) for answer in answers]

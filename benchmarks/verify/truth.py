@@ -4,9 +4,10 @@
 
 Each pair of codes is measured twice at equal sizes: by the machinery of --verify, in its own processes, and here by the
 plain means of anyone who doubts it, CUDA events and `time.perf_counter` around loops, with no code of torchlint.
-Printed are both ratios of each pair and the share of pairs in which they lie within 15 % of each other. For retention
-the bytes that stay per step are compared, for the unsynchronised clock by how much it lies. Needs torch and a CUDA
-device.
+Printed are both ratios of each pair and the share of pairs in which they lie within 15 % of each other, and whether
+--verify says "no measurable cost" of the pairs that have none. For retention the bytes that stay per step are compared,
+for the unsynchronised clock by how much it lies. Needs torch and a CUDA device; `--tiny` tries out the script itself,
+on the CPU as well, at sizes that mean nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ class Pair:
         before, after: sources of `run(...)`.
         dtype: that `inputs` gets.
         what: "time", "growth" (bytes kept per step) or "clock" (reported over true seconds).
+        free: whether the first costs no more than the second.
     """
 
     name: str
@@ -46,12 +49,15 @@ class Pair:
     after: str
     dtype: str = "float32"
     what: str = "time"
+    free: bool = False
 
 
 HEAD = "import math\nimport time\n\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n\n"
 
 
-def pair(name: str, inputs: str, before: str, after: str, dtype: str = "float32", what: str = "time") -> Pair:
+def pair(
+    name: str, inputs: str, before: str, after: str, dtype: str = "float32", what: str = "time", free: bool = False
+) -> Pair:
     """A pair from the bodies of its functions; the first line of a code names the parameters."""
 
     def function(body: str, of: str) -> str:
@@ -62,7 +68,7 @@ def pair(name: str, inputs: str, before: str, after: str, dtype: str = "float32"
     made = "".join(f"    {line}\n" for line in inputs.strip("\n").split("\n"))
     return Pair(
         name, f"{HEAD}def inputs(device, dtype):\n    torch.manual_seed(0)\n{made}",
-        function(before, "run"), function(after, "run"), dtype, what,
+        function(before, "run"), function(after, "run"), dtype, what, free,
     )  # fmt: skip
 
 
@@ -180,12 +186,14 @@ PAIRS = (
         "model, optimizer, batches\ntotal = 0.0\n" + TRAIN + "    total += loss.item()\nreturn total",
         "model, optimizer, batches\ntotal = torch.zeros((), device=batches[0].device)\n"
         + TRAIN + "    total += loss.detach()\nreturn total.item()",
+        free=True,
     ),
     pair(
         "no_grad against inference_mode, large model",
         STEPS.format(width=4096, depth=8, batch=2048, steps=10) + "return model, batches",
         "model, batches\nwith torch.no_grad():\n    for x in batches:\n        y = model(x)\nreturn y",
         "model, batches\nwith torch.inference_mode():\n    for x in batches:\n        y = model(x)\nreturn y",
+        free=True,
     ),
     pair(
         "retained graph, without backward",
@@ -207,14 +215,21 @@ PAIRS = (
 )  # fmt: skip
 
 
+def tiny(one: Pair) -> Pair:
+    """The pair at sizes that take no time."""
+    inputs = re.sub(r"\b\d{3,}\b", "32", one.inputs.replace("1 << 24", "1 << 10"))
+    return replace(one, inputs=inputs)
+
+
 # -- by hand -----------------------------------------------------------------------------------------------------------
 
 
-def by_hand(one: Pair) -> float:
+def by_hand(one: Pair, device_name: str) -> float:
     """The pair's figure, from loops and clocks alone."""
     import torch
 
-    device, dtype = torch.device("cuda"), getattr(torch, one.dtype)
+    device, dtype = torch.device(device_name), getattr(torch, one.dtype)
+    cuda = torch.cuda if device.type == "cuda" else Host
     places: list[dict[str, Any]] = [{}, {}, {}]
     for source, place in zip((one.inputs, one.before, one.after), places, strict=True):
         exec(compile(source, one.name, "exec"), place)
@@ -226,72 +241,94 @@ def by_hand(one: Pair) -> float:
 
     functions: list[Callable[..., Any]] = [places[1]["run"], places[2]["run"]]
     if one.what == "growth":
-        return _kept_per_step(torch, functions[0], arguments())
+        return _kept_per_step(cuda, functions[0], arguments())
     if one.what == "clock":
-        return _lie(torch, functions[0], arguments())
+        return _lie(cuda, functions[0], arguments())
     given = [arguments(), arguments()]
     for function, args in zip(functions, given, strict=True):
         for _ in range(3):
             function(*args)
-        torch.cuda.synchronize()
+        cuda.synchronize()
     started = time.perf_counter()
     functions[0](*given[0])
-    torch.cuda.synchronize()
+    cuda.synchronize()
     once = time.perf_counter() - started
     inner = max(1, min(200, int(5e-3 / once)))
     taken: list[list[float]] = [[], []]
     end = time.perf_counter() + SECONDS
     while len(taken[0]) < 5 or time.perf_counter() < end:
         for index, function in enumerate(functions):
-            first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            torch.cuda.synchronize()
+            first, last = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+            cuda.synchronize()
             started = time.perf_counter()
             first.record()
             for _ in range(inner):
                 function(*given[index])
             last.record()
-            torch.cuda.synchronize()
+            cuda.synchronize()
             wall = time.perf_counter() - started
             # The device's own clock, unless the host was slower than the device and the events missed some of it.
             taken[index].append(max(first.elapsed_time(last) / 1e3, wall if wall > 1e-3 else 0.0) / inner)
     return statistics.median(taken[0]) / statistics.median(taken[1])
 
 
-def _survived(one: Pair) -> float | None:
+def _survived(one: Pair, device: str) -> float | None:
     """The figure, None where the pair cannot be run here; why is said on standard error."""
     try:
-        return by_hand(one)
+        return by_hand(one, device)
     except RuntimeError as error:
         print(f"{one.name}: {error}", file=sys.stderr)
         return None
 
 
-def _kept_per_step(torch: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> float:
+def _kept_per_step(cuda: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> float:
     """Bytes that stay for each step: what twice as many steps hold more."""
     model, batches = args
     held = []
     for count in (len(batches) // 2, len(batches)):
-        torch.cuda.synchronize()
-        before = torch.cuda.memory_allocated()
+        cuda.synchronize()
+        before = cuda.memory_allocated()
         result = function(model, batches[:count])
-        torch.cuda.synchronize()
-        held.append(torch.cuda.memory_allocated() - before)
+        cuda.synchronize()
+        held.append(cuda.memory_allocated() - before)
         del result
     return (held[1] - held[0]) / (len(batches) - len(batches) // 2)
 
 
-def _lie(torch: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> float:
+def _lie(cuda: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> float:
     """What the clock says over what it takes."""
     told, true = [], []
     for _ in range(7):
-        first, last = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda.synchronize()
+        first, last = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        cuda.synchronize()
         first.record()
         told.append(function(*args))
         last.record()
-        torch.cuda.synchronize()
+        cuda.synchronize()
         true.append(first.elapsed_time(last) / 1e3)
     return statistics.median(told[2:]) / statistics.median(true[2:])
+
+
+class Host:
+    """What is used of `torch.cuda`, to try out this script where there is none."""
+
+    class Event:
+        def __init__(self, **_: Any) -> None:
+            self.at = 0.0
+
+        def record(self) -> None:
+            self.at = time.perf_counter()
+
+        def elapsed_time(self, end: Host.Event) -> float:
+            return 1e3 * (end.at - self.at)
+
+    @staticmethod
+    def synchronize() -> None:
+        pass
+
+    @staticmethod
+    def memory_allocated() -> int:
+        return 0
 
 
 # -- by --verify -------------------------------------------------------------------------------------------------------
@@ -332,37 +369,44 @@ def main() -> int:
     parser.add_argument("--pair-seconds", type=float, default=1.5, help="for the interleaved pairs of --verify")
     parser.add_argument("--by-hand", action="store_true", help="only measure by hand, and print the figures (JSON)")
     parser.add_argument("--only", default="", help="pairs whose name holds this text")
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--tiny", action="store_true", help="sizes that mean nothing, to try out this script")
     options = parser.parse_args()
     pairs = [one for one in PAIRS if options.only in one.name]
+    if options.tiny:
+        pairs = [tiny(one) for one in pairs]
     if options.by_hand:
         for one in pairs:
-            print(json.dumps(_survived(one)), flush=True)
+            print(json.dumps(_survived(one, options.device)), flush=True)
         return 0
     sys.path.insert(0, str(ROOT))
-    from torchlint.verify import supervise
+    from torchlint.verify import evidence, supervise
 
-    if not supervise.gpu_count():
+    if options.device == "cuda" and not supervise.gpu_count():
         print("no CUDA device here", file=sys.stderr)
         return 2
     plan = as_plan(pairs, options.pair_seconds)
-    answer = supervise.run(plan, ["cuda:0"])
-    command = [sys.executable, __file__, "--by-hand", "--only", options.only]
-    hand = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    answer = supervise.run(plan, ["cuda:0" if options.device == "cuda" else "cpu"])
+    command = [sys.executable, __file__, "--by-hand", "--only", options.only, "--device", options.device]
+    hand = subprocess.Popen([*command, *["--tiny"] * options.tiny], stdout=subprocess.PIPE, text=True)
     assert hand.stdout is not None
     rows = []
     for one, experiment, line in zip(pairs, plan["experiments"], hand.stdout, strict=True):
         truth = json.loads(line)
         result = answer["results"][experiment["id"]]
         measured = figure(one, result)
-        within = truth is not None and measured is not None and abs(measured / truth - 1) <= WITHIN
+        within = bool(truth) and measured is not None and abs(measured / truth - 1) <= WITHIN
+        verdict, why = evidence.verdict("", result)
         row = {"pair": one.name, "dtype": one.dtype, "what": one.what, "by_hand": truth, "verify": measured,
-               "interval": result.get("ratio"), "equal": result.get("equal"), "within": within}  # fmt: skip
+               "interval": result.get("ratio"), "equal": result.get("equal"), "within": within,
+               "verdict": verdict, "free": one.free}  # fmt: skip
         rows.append(row)
         said = "-" if measured is None else f"{measured:.4g}"
         known = "-" if truth is None else f"{truth:.4g}"
-        why = "" if measured is not None else f"  ({result.get('reason')})"
         print(
-            f"{'ok  ' if within else 'OFF '} {one.name} {one.dtype}: by hand {known}, --verify {said}{why}", flush=True
+            f"{'ok  ' if within else 'OFF '} {one.name} {one.dtype}: by hand {known}, --verify {said} ({verdict}"
+            f"{f': {why}' if measured is None else ''}){', has no cost' if one.free else ''}",
+            flush=True,
         )
     share = sum(row["within"] for row in rows) / len(rows)
     print(f"{share:.0%} of {len(rows)} pairs within {WITHIN:.0%}")

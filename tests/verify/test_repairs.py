@@ -6,9 +6,11 @@ import ast
 from collections.abc import Callable
 
 import pytest
+import torch
 
 from torchlint.findings import Finding
 from torchlint.verify import extract
+from torchlint.verify.helpers import Recording, helpers
 from torchlint.verify.repairs import ways
 
 CASES = [
@@ -29,6 +31,12 @@ CASES = [
      "for i in range(n):\n    for j in range(m):\n        o[i, j] = f(x[i], y[j])",
      ["o.copy_(torchlint_batched(lambda i, j: f(x[i], y[j]), n, m))"]),
     ("TL203", "a = torch.cat([a, b], dim=1)", "torch.cat([a, b], dim=1)", ["a = torchlint_grown(a, b, 1)"]),
+    ("TL204", "for a, b in zip(p, q):\n    b.mul_(t).add_(a)", "for a, b in zip(p, q):\n    b.mul_(t).add_(a)",
+     ["for a, b in torchlint_listed(zip(p, q)):\n    b.mul_(t).add_(a)"]),
+    ("TL204", "n = 0.0\nfor a in p:\n    n = n + a.norm()", "for a in p:\n    n = n + a.norm()", []),
+    ("TL204", "for a in p:\n    n = a.norm()\nn.item()", "for a in p:\n    n = a.norm()", []),
+    ("TL204", "for a in p:\n    if a.grad is None:\n        continue\n    a.mul_(2)",
+     "for a in p:\n    if a.grad is None:\n        continue\n    a.mul_(2)", []),
     ("TL508", "y = torch.zeros(3).to(d)", "torch.zeros(3).to(d)", []),
     ("TL602", "kept.append(out)", "kept.append(out)", ["kept.append(out.detach())"]),
     ("TL201", "y = [f(r) for r in x if r]", "[f(r) for r in x if r]", []),
@@ -63,3 +71,23 @@ def test_the_findings_own_fix_comes_first(make_finding: Callable[..., Finding]) 
     repairs = list(ways(make_finding("y = x.item()", "x.item()", "x"), ["y = x.item()"]))
     assert repairs[0].what == "write it otherwise"
     assert len(repairs) == 3
+
+
+def test_one_round_over_lists_does_what_the_rounds_do() -> None:
+    device = torch.device("cpu")
+    listed = helpers(torch, device, Recording())["torchlint_listed"]
+    ours, theirs = ([torch.arange(3.0), torch.ones(2, 2)] for _ in range(2))
+    others = [torch.full((3,), 2.0), torch.zeros(2, 2)]
+    for a, b in zip(others, ours, strict=True):
+        b.data.copy_(0.25 * a.data + (1 - 0.25) * b.data)
+        b.sub_(1 - a).addcmul_(a, b, value=0.5)
+    for a, b in listed(zip(others, theirs, strict=True)):
+        b.data.copy_(0.25 * a.data + (1 - 0.25) * b.data)
+        b.sub_(1 - a).addcmul_(a, b, value=0.5)
+    assert all(torch.equal(one, other) for one, other in zip(ours, theirs, strict=True))
+
+
+def test_what_has_no_form_for_lists_is_refused() -> None:
+    (only,) = helpers(torch, torch.device("cpu"), Recording())["torchlint_listed"]([torch.ones(2)])
+    with pytest.raises(RuntimeError, match="_foreach_cumsum"):
+        only.cumsum(0)

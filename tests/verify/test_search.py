@@ -57,3 +57,29 @@ def test_code_that_runs_past_the_line_is_not_tried_for_ever() -> None:
 
     search(attempt, {}, lambda: True)
     assert len(tries) < 100
+
+
+def test_a_width_that_came_far_for_all_is_tried_for_one_alone() -> None:
+    widths = {"*width": ["D", 65], "x.width": [None, "D", 65]}
+
+    def attempt(trial: dict[str, Any]) -> Outcome:
+        x = trial.get("x.width") or trial.get("*width", "D")
+        fits = x == 65
+        error = None if fits and trial.get("*width", "D") == "D" else ValueError("others" if fits else "x")
+        return Outcome(error, 2 if fits else 1, frozenset("x"), dict(widths))
+
+    trial, outcome = search(attempt, {}, lambda: True)
+    assert outcome.error is None
+    assert trial == {"x.width": 65}
+
+
+def test_many_combinations_leave_room_for_changes_of_one_choice() -> None:
+    choices = {"*pattern": list("abcdefghijkl"), "*width": list(range(30)), "x.form": ["BD", "B"]}
+    tries = []
+
+    def attempt(trial: dict[str, Any]) -> Outcome:
+        tries.append(trial)
+        right = trial.get("x.form") == "B"
+        return Outcome(None if right else ValueError("x"), 1, frozenset("x"), dict(choices))
+
+    assert search(attempt, {}, lambda: len(tries) < 100)[1].error is None

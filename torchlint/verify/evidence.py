@@ -245,7 +245,9 @@ def join(answers: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str
             known = findings.get(place)
             findings[place] = finding if known is None else _together(known, finding, experiments)
     plan = {**first["plan"], "experiments": list(experiments.values()), "findings": list(findings.values())}
-    return {"version": VERSION, "environment": dict(first["environment"]), "plan": plan, "results": results}
+    seconds = sum(answer["environment"].get("seconds", 0.0) for answer in answers)
+    environment = {**first["environment"], "seconds": round(seconds, 1)}
+    return {"version": VERSION, "environment": environment, "plan": plan, "results": results}
 
 
 def _together(one: Mapping[str, Any], other: Mapping[str, Any], experiments: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,6 +48,50 @@ class Recording:
         return value.clone() if getattr(value, "_version", 0) != version else value
 
 
+def listed_class(torch: Any) -> Any:
+    """Lists of tensors that take one operation for all, by `torch._foreach_*`; what has no such form is refused."""
+
+    def bare(value: Any) -> Any:
+        return value.items if type(value) is Listed else value
+
+    def each(name: str, items: list[Any], *given: Any, **named: Any) -> Any:
+        operation = getattr(torch, f"_foreach_{name}", None)
+        if operation is None:
+            raise RuntimeError(f"there is no torch._foreach_{name}")
+        made = operation(items, *map(bare, given), **{key: bare(value) for key, value in named.items()})
+        return Listed(items if made is None else list(made))
+
+    class Listed:
+        def __init__(self, items: list[Any]) -> None:
+            self.items = items
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("data", "grad"):
+                return Listed([getattr(item, name) for item in self.items])
+            if name in ("detach", "clone"):
+                return lambda: Listed([getattr(item, name)() for item in self.items])
+            return lambda *given, **named: each(name, self.items, *given, **named)
+
+        def __add__(self, other: Any) -> Any:
+            return each("add", self.items, other)
+
+        def __mul__(self, other: Any) -> Any:
+            return each("mul", self.items, other)
+
+        def __sub__(self, other: Any) -> Any:
+            return each("sub", self.items, other)
+
+        def __truediv__(self, other: Any) -> Any:
+            return each("div", self.items, other)
+
+        def __rsub__(self, other: Any) -> Any:
+            return each("neg", self.items) + other
+
+        __radd__, __rmul__ = __add__, __mul__
+
+    return Listed
+
+
 def helpers(torch: Any, device: Any, recording: Recording) -> dict[str, Any]:
     """The functions by the names that repaired code calls them by."""
 
@@ -92,7 +136,17 @@ def helpers(torch: Any, device: Any, recording: Recording) -> dict[str, Any]:
             layer.register_parameter("bias", None)
         return layer
 
+    listed_as = listed_class(torch)
+
+    def listed(rounds: Any) -> Any:
+        """One round instead of all, over lists of what the rounds are over."""
+        rounds = list(rounds)
+        if rounds and type(rounds[0]) is tuple:
+            return [tuple(map(listed_as, map(list, zip(*rounds))))]  # noqa: B905 (Python 3.9)
+        return [listed_as(rounds)] if rounds else []
+
     return {
+        "torchlint_listed": listed,
         "torchlint_replayed": recording.replayed,
         "torchlint_batched": batched,
         "torchlint_grown": grown,

@@ -74,7 +74,9 @@ NEVER = {
     ).split()
 }
 # What repaired forms call, and what `helpers.py` puts there for them.
-HELPERS = frozenset(f"torchlint_{name}" for name in "replayed batched grown together index pinned unbiased".split())
+HELPERS = frozenset(
+    f"torchlint_{name}" for name in "replayed batched grown listed together index pinned unbiased".split()
+)
 BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs")
 GRANTED = {"torch.compile": "compile", "torch.utils.data.DataLoader": "processes"}
 

@@ -355,6 +355,29 @@ def _gathered(statement: ast.stmt, names: Sequence[str], over: Sequence[ast.expr
     return None
 
 
+def _listed(flagged: _Flagged) -> Repair | None:
+    """A loop that does the same to each parameter in place does it to all of them in one call."""
+    for node in flagged.marked(ast.For):
+        assert isinstance(node, ast.For)
+        inside = {below.id for below in ast.walk(node.target) if isinstance(below, ast.Name)}
+        for statement in node.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                inside.add(statement.targets[0].id)
+            elif not (isinstance(statement, ast.Expr) and _is_in_place(statement.value)):
+                return None
+        holder = flagged.holder(node) or flagged.tree
+        within = set(ast.walk(node))
+        if any(isinstance(n, ast.Name) and n.id in inside and n not in within for n in ast.walk(holder)):
+            return None  # what a round leaves would be a list
+        edits = flagged.around(node.iter, "torchlint_listed(", ")")
+        return Repair(edits, "all parameters in one call (torch._foreach_* of the body)")
+    return None
+
+
+def _is_in_place(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_")
+
+
 def _grown(flagged: _Flagged) -> Repair | None:
     """`a = torch.cat([a, x], dim)` in a loop writes into a buffer with room to grow."""
     for node in flagged.marked(ast.Call):
@@ -383,6 +406,7 @@ _MAKERS: Mapping[str, Sequence[Callable[[_Flagged], Repair | None]]] = {
     "TL110": (_statement_left_out,),
     "TL201": (_batched,),
     "TL203": (_grown,),
+    "TL204": (_listed,),
     "TL207": (_made_once,),
     "TL209": (_statement_left_out,),
     "TL309": (_unbiased,),

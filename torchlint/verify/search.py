@@ -12,12 +12,14 @@ import heapq
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 __all__ = ["Outcome", "search"]
 
 SWEPT = ("*pattern", "*labels", "*width")  # choices that all arguments share, tried in combination first
+SHARED_WIDTH = "*width"
+MAX_SWEPT = 80  # of those combinations; then there is time left to change one thing
 MAX_ENDED = 60  # trials after one that ran through without reaching the flagged line
 MAX_STEMS = 12  # kinds of input that one stand-in may meet
 
@@ -77,7 +79,7 @@ def search(
     first = tried(dict(start))
     if first.error is None:
         return dict(start), first
-    for candidate in _combined(first.asked, start):
+    for candidate in islice(_combined(first.asked, start), MAX_SWEPT):
         if not going() or ended >= MAX_ENDED:
             break
         outcome = tried(candidate)
@@ -110,7 +112,15 @@ def _combined(asked: dict[str, list[Any]], base: dict[str, Any]) -> Iterator[dic
 
 
 def _changed(base: dict[str, Any], outcome: Outcome) -> Iterator[dict[str, Any]]:
-    """The trial with one choice changed, those of what stands in the failing line first."""
+    """The trial with one choice changed, those of what stands in the failing line first.
+
+    A shared width that came far may be right for one argument alone: there it is that one's, and no longer the others'.
+    """
+    if SHARED_WIDTH in base:
+        others = {key: value for key, value in base.items() if key != SHARED_WIDTH}
+        for key in outcome.asked:
+            if key.endswith(".width") and key not in base:
+                yield {**others, key: base[SHARED_WIDTH]}
     keys = [key for key in outcome.asked if len(outcome.asked[key]) > 1]
     for key in sorted(keys, key=lambda key: not outcome.named.intersection(key.replace("*", "").split("."))):
         now = base.get(key, outcome.asked[key][0])

@@ -23,10 +23,10 @@ PATTERNS = {
     0: [""],
     1: ["B", "D"],
     2: ["BD", "BT", "TD", "DD", "2B"],
-    3: ["BTD", "BTT", "CSS"],
+    3: ["BTD", "BTT", "TBD", "CSS"],
     4: ["BHTD", "BCSS", "BDSS"],
 }
-ANY_PATTERN = ("BD", "BTD", "B", "", "BHTD", "BCSS", "BDSS", "BT", "D", "TD", "2B")
+ANY_PATTERN = ("BD", "BTD", "B", "", "BHTD", "BCSS", "BDSS", "BT", "D", "TD", "2B", "TBD")
 
 
 class Unfit(Exception):
@@ -142,6 +142,8 @@ class Builder:
         """The dtype and the pattern of a tensor that the plan leaves open."""
         if dtype == "labels":
             common = self.shared("labels", ["int64", "float"])
+            if rank is not None:
+                return common, self.pick("form", ["BT", *PATTERNS[2]] if rank == 2 else PATTERNS.get(rank, ["B"]))
             picked = self.pick("form", [None, "int64:B", "int64:BT", "float:B", "float:BD", "float:BTD", "int64:BSS"])
             if picked is None:
                 if common == "int64":

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import secrets
 import select
@@ -25,6 +26,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +37,13 @@ PASSED = (
     "PYTORCH_CUDA_ALLOC_CONF"
 ).split()
 TOGETHER = 6  # workers that set up their device at once, before any of them measures, on a GPU
+FIND_SECONDS = 30.0  # for finding inputs, from the start of a worker to its answer
 TICK = 0.05  # seconds between looks at memory
 START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_ANSWER = 32 << 20  # bytes
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
+OUT_OF_TIME = "the time budget was used up"
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
 MODULES = ("allowed", "policy", "helpers", "standins", "search", "worker", "supervise")
 
@@ -76,6 +80,7 @@ class _Nursery:
         self.kind, _, index = device.partition(":")
         self.visible = _visible(int(index or 0)) if self.kind == "cuda" else ""
         self._control, other = socket.socketpair()
+        self._turn = threading.Lock()  # one thread at a time talks to it
         self._rest = b""
         self._started: list[int] = []
         self._ended: dict[int, int] = {}
@@ -100,23 +105,25 @@ class _Nursery:
             "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_VEC_ISA_OK": "1",
         }  # fmt: skip
 
-    def order(self, folder: str, source: int, back: int) -> int:
+    def order(self, folder: str, source: int, back: int, device: str) -> int:
         """Fork a worker that reads `source` and answers on `back`; its process id. OSError where there is none."""
-        order = {"folder": folder, "environment": self.environment(folder), "device": self.kind}
-        socket.send_fds(self._control, [json.dumps(order).encode()], [source, back])
-        deadline = time.monotonic() + START_SECONDS
-        while not self._started:
-            if not self._read(deadline):
-                raise OSError("the process that loads torch has ended")
-        return self._started.pop()
+        order = {"folder": folder, "environment": self.environment(folder), "device": device}
+        with self._turn:
+            socket.send_fds(self._control, [json.dumps(order).encode()], [source, back])
+            deadline = time.monotonic() + START_SECONDS
+            while not self._started:
+                if not self._read(deadline):
+                    raise OSError("the process that loads torch has ended")
+            return self._started.pop()
 
     def status(self, process: int, seconds: float) -> int | None:
         """How a worker ended, as `os.waitpid` says it; None where that is not known in time."""
         deadline = time.monotonic() + seconds
-        while process not in self._ended:
-            if not self._read(deadline):
-                return None
-        return self._ended[process]
+        with self._turn:
+            while process not in self._ended:
+                if not self._read(deadline):
+                    return None
+            return self._ended[process]
 
     def _read(self, deadline: float) -> bool:
         """Take what the process says, waiting for it until the deadline; False where nothing more comes."""
@@ -140,9 +147,9 @@ class _Nursery:
 
 
 class _Worker:
-    """One process that measures one experiment."""
+    """One process that measures one experiment, or finds its inputs."""
 
-    def __init__(self, nursery: _Nursery) -> None:
+    def __init__(self, nursery: _Nursery, device: str) -> None:
         self.nursery = nursery
         self.folder = tempfile.mkdtemp(prefix="torchlint-")
         self._buffer = b""
@@ -152,7 +159,7 @@ class _Worker:
         source, self._requests = os.pipe()
         self.process: int | None = None
         try:
-            self.process = nursery.order(self.folder, source, back)
+            self.process = nursery.order(self.folder, source, back, device)
         except OSError:
             pass  # `ask` finds the channel closed
         finally:
@@ -262,6 +269,11 @@ def group_memory(group: int) -> int:
     return total
 
 
+def cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def available_memory() -> int:
     with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
         for line in file:
@@ -306,21 +318,21 @@ def run(
         try:
             environment = bench.machine()
             experiments = {experiment["id"]: experiment for experiment in plan["experiments"]}
-            ladders = [list(finding["ladder"]) for finding in plan["findings"]]
+            ladders = [finding["ladder"] for finding in plan["findings"]]
             named = {identity for ladder in ladders for identity in ladder}
-            wave = [identity for identity in experiments if identity not in named]
+            free = [[identity] for identity in experiments if identity not in named]
             while True:
-                for finding, ladder in zip(plan["findings"], ladders):  # noqa: B905 (Python 3.9)
-                    measured = any(bench.results.get(i, {}).get("status") == "measured" for i in finding["ladder"])
-                    if ladder and not measured:
-                        wave.append(ladder.pop(0))
-                todo = [experiments[i] for i in dict.fromkeys(wave) if i not in bench.results]
-                if not wave:
+                wave = dict.fromkeys(filter(None, (bench.next(ladder) for ladder in [*free, *ladders])))
+                unknown = [experiments[identity] for identity in wave if bench.lacks_inputs(experiments[identity])]
+                if unknown:  # nothing is measured while inputs are looked for: that keeps the processor busy
+                    bench.find(unknown)
+                elif wave:
+                    bench.measure([experiments[identity] for identity in wave])
+                else:
                     break
-                bench.measure(todo)
-                wave = []
         finally:
             bench.end()
+    environment["seconds"] = round(time.monotonic() - bench.started, 1)
     slim = [{k: v for k, v in experiment.items() if k not in CODE} for experiment in plan["experiments"]]
     return {
         "version": plan["version"],
@@ -341,6 +353,7 @@ class _Run:
         self.started = time.monotonic()
         self.nurseries = {device: _Nursery(script, device) for device in devices}
         self.results: dict[str, dict[str, Any]] = {}
+        self.trials: dict[str, dict[str, Any]] = {}  # the inputs that were found, by experiment
         self.unusable = ""
 
     def end(self) -> None:
@@ -349,7 +362,8 @@ class _Run:
 
     def machine(self) -> dict[str, Any]:
         """What is measured on, with its ceilings; where that fails, nothing is."""
-        probe = _Worker(self.nurseries[self.devices[0]])
+        nursery = self.nurseries[self.devices[0]]
+        probe = _Worker(nursery, nursery.kind)
         try:
             about = probe.ask({"machine": True}, START_SECONDS, self.limits.memory_bytes)
         finally:
@@ -359,6 +373,39 @@ class _Run:
             kind = self.devices[0].partition(":")[0]
             return {"device": kind, "name": "unknown", "torch": "unknown", "python": sys.version.split()[0]}
         return {**about, "devices": len(self.devices), "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
+
+    def next(self, ladder: list[str]) -> str | None:
+        """The highest experiment of a ladder that may yet be measured; None where one was, or none is left."""
+        if any(self.results.get(identity, {}).get("status") == "measured" for identity in ladder):
+            return None
+        return next((identity for identity in ladder if identity not in self.results), None)
+
+    def lacks_inputs(self, experiment: dict[str, Any]) -> bool:
+        return experiment.get("inputs") is None and experiment["id"] not in self.trials
+
+    def find(self, experiments: list[dict[str, Any]]) -> None:
+        """Look for the inputs of some experiments, on all cores; where none are found, that is the result."""
+        with ThreadPoolExecutor(cores()) as pool:
+            for experiment, answer in zip(experiments, pool.map(self._found, experiments)):  # noqa: B905 (Python 3.9)
+                if answer["status"] == "measured":
+                    self.trials[experiment["id"]] = answer["trial"]
+                else:
+                    self.results[experiment["id"]] = answer
+                    self.watcher.finished(experiment, answer)
+
+    def _found(self, experiment: dict[str, Any]) -> dict[str, Any]:
+        if self.unusable or self.remaining() <= 0:
+            return {"status": "not run", "reason": self.unusable or OUT_OF_TIME}
+        worker = _Worker(self.nurseries[self.devices[0]], "cpu")
+        try:
+            request = {"experiment": experiment, "seconds": 0.0, "find": True}
+            return worker.ask(request, min(FIND_SECONDS, self.limits.seconds), self.limits.memory_bytes)
+        finally:
+            worker.end()
+
+    def remaining(self) -> float:
+        """Seconds of the budget that are left."""
+        return math.inf if self.budget is None else self.budget - (time.monotonic() - self.started)
 
     def measure(self, experiments: list[dict[str, Any]]) -> None:
         """Measure some experiments, shared by the devices; returns when all have a result."""
@@ -387,24 +434,22 @@ class _Run:
 
     def _one(self, experiment: dict[str, Any], device: str, left: int, spare: deque[_Worker]) -> dict[str, Any]:
         seconds = self.limits.pair_seconds
-        if self.budget is not None:
-            remaining = self.budget - (time.monotonic() - self.started)
-            if remaining <= 0:
-                return {"status": "not run", "reason": "the time budget was used up"}
-            # Half of the time goes to starting, warming up and the passes beside the pairs.
-            seconds = max(0.2, min(seconds, remaining * len(self.devices) / (left + 1) / 2))
-        if self.unusable:
-            return {"status": "not run", "reason": self.unusable}
+        if self.unusable or self.remaining() <= 0:
+            return {"status": "not run", "reason": self.unusable or OUT_OF_TIME}
+        # Half of the time goes to starting, warming up and the passes beside the pairs.
+        seconds = max(0.2, min(seconds, self.remaining() * len(self.devices) / (left + 1) / 2))
         if not spare:
             together = min(TOGETHER, left + 1) if device.startswith("cuda") else 1
-            spare.extend(_Worker(self.nurseries[device]) for _ in range(together))
+            nursery = self.nurseries[device]
+            spare.extend(_Worker(nursery, nursery.kind) for _ in range(together))
             for worker in spare:
                 worker.await_ready(self.limits.memory_bytes)
         worker = spare.popleft()
         begun = time.monotonic()
         try:
             limit = self.limits.seconds * (COMPILING if "torch.compile" in str(experiment.get("before")) else 1)
-            answer = worker.ask({"experiment": experiment, "seconds": seconds}, limit, self.limits.memory_bytes)
+            known = {**experiment, "trial": self.trials.get(experiment["id"])}
+            answer = worker.ask({"experiment": known, "seconds": seconds}, limit, self.limits.memory_bytes)
         finally:
             worker.end()
         return {**answer, "took_s": round(time.monotonic() - begun, 2)}

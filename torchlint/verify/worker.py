@@ -52,7 +52,7 @@ RESAMPLES = 400
 MAX_ROUNDS = 200
 LONG_CALL = 0.5  # seconds of a call above which passes that slow it down many times are left out
 COMPARED = 1 << 24  # elements of results that are compared at once
-TRIAL_SECONDS = 4.0  # of the processor, for finding inputs that the code accepts
+TRIAL_SECONDS = 6.0  # of the processor, for finding inputs that the code accepts
 MAX_MESSAGE = 300  # characters of an error that are looked at
 CALL_SECONDS = 1.0  # that one call may take; else it is measured at smaller sizes
 MAX_EVENTS = 400  # of a trace, per lane
@@ -618,8 +618,9 @@ class Bench:
     def run(self) -> dict[str, Any]:
         begun = self.clock()
         if self.inputs.source is None:
-            self.settle()
-        self.phase("settle", begun)
+            trial = self.experiment.get("trial")
+            self.fit(self.find() if trial is None else trial)
+        self.phase("fit", begun)
         first = {}
         results = {}
         for variant in self.variants:
@@ -653,42 +654,57 @@ class Bench:
         outcome["phases_s"] = self.phases
         return outcome
 
-    def settle(self) -> None:
-        """Choose the inputs: what the plan leaves open on the host at small sizes, then the sizes on the device.
+    def find(self) -> dict[str, Any]:
+        """What the plan leaves open, decided on the host at small sizes: a trial that the code accepts.
 
         Raises:
-            Failed: the code accepted none; the text says what came of the best.
+            Failed: it accepted none; the text says what came of the best.
         """
-        sizes = self.experiment["sizes"]
-        self.inputs.sizes, self.inputs.device = sizes[-1], self.torch.device("cpu")
+        self.inputs.sizes, self.inputs.device = self.experiment["sizes"][-1], self.torch.device("cpu")
         device_variants, self.variants = self.variants, self.both(self.inputs.device)
         begun, used = self.clock(), time.process_time()
         start = {"dtype": self.experiment.get("dtype") or "float32"}
 
-        def time_left() -> (
-            bool
-        ):  # of the processor, so that a busy machine finds the same; no more than twice by the clock
+        def time_left() -> bool:
+            """Of the processor, so that a busy machine finds the same; by the clock no more than twice as much."""
             return time.process_time() - used < TRIAL_SECONDS and self.clock() - begun < 2 * TRIAL_SECONDS
+
+        def attempt(trial: dict[str, Any]) -> Outcome:
+            try:
+                with limited(2 * TRIAL_SECONDS):
+                    return self.attempt(trial)
+            except TooSlow:
+                return Outcome(Failed("time limit: one call takes too long, even at small sizes"))
 
         with on_host(self.torch), one_thread(self.torch), without_cuda(self.torch):
             measured, self.flags = self.flags, Flags(self.torch)
-            trial, outcome = search(self.attempt, start, time_left)
+            trial, outcome = search(attempt, start, time_left)
             self.flags = measured
-        self.inputs.device, self.variants, self.inputs.trial = self.device, device_variants, trial
+        self.inputs.device, self.variants = self.device, device_variants
         if outcome.error is not None:
             raise Failed(self.told(outcome.error))
+        return trial
+
+    def fit(self, trial: dict[str, Any]) -> None:
+        """Choose the sizes, on the device: the largest at which a call takes no longer than there is room for.
+
+        Raises:
+            Failed: the code accepted none; the text says what came of the smallest.
+        """
+        sizes = self.experiment["sizes"]
+        outcome = Outcome(Failed("there are no sizes"))
         for index, chosen in enumerate(sizes):
             self.inputs.sizes = chosen
             try:
                 with limited(CALL_SECONDS if index + 1 < len(sizes) else 8 * CALL_SECONDS):
                     outcome = self.attempt(trial)
             except TooSlow:
-                outcome = Outcome(Failed("one call takes too long, even at small sizes"))
+                outcome = Outcome(Failed("time limit: one call takes too long, even at small sizes"))
             if outcome.error is None:
                 return
             gc.collect()
-        if outcome.error is not None:
-            raise Failed(self.told(outcome.error))
+        assert outcome.error is not None
+        raise Failed(self.told(outcome.error))
 
     def told(self, error: BaseException) -> str:
         place = where(error)
@@ -943,18 +959,73 @@ class Bench:
         return wrong
 
     def clocks(self) -> dict[str, float]:
-        """Seconds that each variant reports: the last number it returns, or leaves in its arguments."""
-        told: dict[str, float] = {}
+        """Seconds that the flagged reading of a clock says have passed, in the code as written and as repaired.
+
+        Of several readings, as in a loop, the median. Empty where nothing of the kind is read.
+        """
+        reported: dict[str, list[float]] = {"before": [], "after": []}
+        flagged: list[int] = []
         for variant in self.variants:
-            reported = []
             for _ in range(5):
-                result, left = self.call(variant)
-                value = last_number(result)
-                reported.append(value if value is not None else last_number(left))
-            known = [value for value in reported if value is not None]
-            if known:
-                told[variant.label] = statistics.median(known)
-        return told
+                watch = _ClockWatch(self.torch)
+                with watch:
+                    entry, (arguments,) = self.prepare(variant)
+                    watch.spans.clear()
+                    entry(*arguments)
+                    self.sync()
+                if variant is self.variants[0]:
+                    flagged = watch.nearest((self.experiment.get("rows") or (0, 0))[1])
+                # The repair adds a wait: the readings are as many, in rows of their own.
+                with contextlib.suppress(IndexError):
+                    reported[variant.label].append(statistics.median(watch.spans[i][1] for i in flagged))
+        return {label: statistics.median(said) for label, said in reported.items() if said}
+
+
+class _ClockWatch:
+    """Notes what measured code is told of passing time: seconds since its last reading of a clock, or between events.
+
+    Attributes:
+        spans: the row of each reading, and the seconds.
+    """
+
+    CLOCKS = ("time", "perf_counter", "monotonic", "process_time")
+
+    def __init__(self, torch: Any) -> None:
+        self.spans: list[tuple[int, float]] = []
+        self._last: dict[str, float] = {}
+        self._event = torch.cuda.Event
+        self._before = [(time, name, getattr(time, name)) for clock in self.CLOCKS for name in (clock, f"{clock}_ns")]
+        self._before.append((self._event, "elapsed_time", self._event.elapsed_time))
+
+    def nearest(self, row: int) -> list[int]:
+        """Which readings belong to a row: those in it or above it, as near as any; else the last."""
+        rows = [at for at, _ in self.spans if at <= row]
+        return [i for i, (at, _) in enumerate(self.spans) if rows and at == max(rows)] or [-1]
+
+    def _reading(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        unit = 1e-3 if name == "elapsed_time" else 1e-9 if name.endswith("_ns") else 1.0
+
+        def read(*given: Any) -> Any:
+            said = original(*given)
+            frame = sys._getframe(1)
+            if frame.f_code.co_filename in MEASURED:
+                now = said * unit
+                if name == "elapsed_time":
+                    self.spans.append((frame.f_lineno, now))
+                elif name in self._last:
+                    self.spans.append((frame.f_lineno, now - self._last[name]))
+                self._last[name] = now
+            return said
+
+        return read
+
+    def __enter__(self) -> None:
+        for place, name, original in self._before:
+            setattr(place, name, self._reading(name, original))
+
+    def __exit__(self, *error: Any) -> None:
+        for place, name, original in self._before:
+            setattr(place, name, original)
 
 
 class _HostMeter:
@@ -1252,17 +1323,6 @@ def thin(values: list[Any], limit: int) -> list[Any]:
     """At most `limit` of the values, evenly spread."""
     stride = max(1, math.ceil(len(values) / limit))
     return values[::stride]
-
-
-def last_number(value: Any) -> float | None:
-    """The last number in a result, where a timing function keeps its time."""
-    if type(value) in (int, float):
-        return float(value)
-    if type(value) in (list, tuple):
-        return next((found for item in reversed(value) if (found := last_number(item)) is not None), None)
-    if type(value) is dict:
-        return last_number(list(value.values()))
-    return None
 
 
 # -- traces ------------------------------------------------------------------------------------------------------------
@@ -1591,16 +1651,40 @@ def limited(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_cuda(torch: Any) -> Iterator[None]:
-    """Waiting for a device, choosing one and giving its memory back do nothing."""
-    names = ("synchronize", "set_device", "empty_cache")
-    before = {name: getattr(torch.cuda, name) for name in names}
-    for name in names:
-        setattr(torch.cuda, name, lambda *_, **__: None)
+    """Waiting for a device, choosing one and giving its memory back do nothing; events take the host's time."""
+    instead: dict[str, Any] = dict.fromkeys(("synchronize", "set_device", "empty_cache"), lambda *_, **__: None)
+    if not torch.cuda.is_available():
+        instead["Event"] = HostEvent
+    before = {name: getattr(torch.cuda, name) for name in instead}
+    for name, value in instead.items():
+        setattr(torch.cuda, name, value)
     try:
         yield
     finally:
         for name, value in before.items():
             setattr(torch.cuda, name, value)
+
+
+class HostEvent:
+    """`torch.cuda.Event` where there is no CUDA: what was called before it is done already."""
+
+    def __init__(self, **_: Any) -> None:
+        self._at = 0.0
+
+    def record(self, *_: Any) -> None:
+        self._at = time.perf_counter()
+
+    def elapsed_time(self, end: Any) -> float:
+        return float(end._at - self._at) * 1e3
+
+    def query(self) -> bool:
+        return True
+
+    def synchronize(self) -> None:
+        pass
+
+    def wait(self, *_: Any) -> None:
+        pass
 
 
 @contextlib.contextmanager
@@ -1660,7 +1744,8 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
             if device.type == "cpu" and named:
                 around.enter_context(on_host(torch))
                 around.enter_context(without_cuda(torch))
-            outcome = Bench(torch, spec, device, request["seconds"]).run()
+            bench = Bench(torch, spec, device, request["seconds"])
+            outcome = {"trial": bench.find()} if request.get("find") else bench.run()
     finally:
         guard.armed = False
         if guard.blocked:
