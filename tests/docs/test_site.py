@@ -26,6 +26,8 @@ else:
 ROOT = Path(__file__).parents[2]
 SNIPPETS = ROOT / "docs" / "snippets"
 NEOVIM = shutil.which("nvim")
+EMACS = shutil.which("emacs")
+WITH_TORCHLINT = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +122,41 @@ def test_the_set_up_for_old_neovim_attaches(tmp_path: Path) -> None:
             "wait.lua",
         ],
         cwd=tmp_path,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+        env=WITH_TORCHLINT,
         capture_output=True,
         text=True,
         timeout=3 * PATIENCE,
         check=False,
     )
     assert "TL601" in run.stdout + run.stderr
+
+
+def emacs(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [EMACS or "", "--batch", "--eval", "(package-initialize)", *arguments],
+        cwd=folder,
+        env={
+            **os.environ,
+            "HOME": str(folder),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        },
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(EMACS is None, reason="Emacs is not installed")
+@pytest.mark.parametrize("client", ["eglot", "lsp-mode"])
+def test_the_set_up_for_emacs_shows_a_finding_and_repairs_it(tmp_path: Path, client: str) -> None:
+    if emacs(tmp_path, "--eval", f"(require '{client})").returncode:
+        pytest.skip(f"{client} is not installed")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "train.py").write_text(LOOP)
+    given = f"(setq client '{client} patience {PATIENCE:.0f} lsp-auto-guess-root t)"
+    script = Path(__file__).parent / "editor.el"
+    run = emacs(tmp_path, "--load", SNIPPETS / f"{client}.el", "--eval", given, "--load", script)
+    assert run.returncode == 0, run.stderr
+    assert re.search(r"found \(.*TL601", run.stderr)
+    assert (tmp_path / "train.py").read_text() == LOOP.replace("+= loss", "+= loss.detach()")
