@@ -137,14 +137,57 @@ def iterates(loop: Context) -> Iterates:
         for effect in facts.body_effects
     ):
         return Iterates.EPOCHS
-    if kind is Kind.TENSOR:
-        return Iterates.ELEMENTS
-    # A decoding loop counts from the length of its prompt: what it runs tells more than what it iterates.
-    if runs and not _part_of_a_step(loop):
+    of_tensor = kind is Kind.TENSOR or (iterable is not None and "tensor size" in (iterable.qual or ""))
+    # A decoding loop counts from the length of its prompt, and a sampler walks over its noise levels: what they run
+    # tells more than what they iterate.
+    if runs and not (of_tensor and _runs_on_rows(loop)) and not _part_of_a_step(loop):
         return Iterates.STEPS
-    if iterable is not None and "tensor size" in (iterable.qual or ""):
-        return Iterates.ELEMENTS
-    return Iterates.OTHER
+    return Iterates.ELEMENTS if of_tensor else Iterates.OTHER
+
+
+def _runs_on_rows(loop: Context) -> bool:
+    """Whether what a loop runs is given the very element, or the row of that number, not what the round before made."""
+    facts = loop.loop
+    assert facts is not None
+    target = facts.node.target if isinstance(facts.node, cst.For) else None
+    if isinstance(target, cst.Tuple):  # `for i, row in enumerate(rows)`
+        targets = [element.value for element in target.elements]
+    else:
+        targets = [target] if target is not None else []
+    variables = {node.value for node in targets if isinstance(node, cst.Name)}
+    for name, value in _bindings_in(facts.node):
+        if _rows_taken(value) & variables:
+            variables.add(name)
+    runs = [effect.node for effect in facts.body_effects if effect.kind is EffectKind.FORWARD]
+    return bool(runs) and all(
+        isinstance(node, cst.Call) and bool(node.args) and bool(_rows_taken(node.args[0].value) & variables)
+        for node in runs
+    )
+
+
+def _bindings_in(loop: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """The names that the statements of a loop's body bind, outside what branches there, with what they are bound to."""
+    for line in loop.body.body if isinstance(loop, cst.For) else ():
+        for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
+                yield statement.targets[0].target.value, statement.value
+
+
+def _rows_taken(node: cst.BaseExpression) -> set[str]:
+    """The names of what an operand is, through methods of it, and of the numbers that it is indexed by."""
+    names: set[str] = set()
+    while not isinstance(node, cst.Name):
+        if isinstance(node, cst.Subscript):
+            indices = [element.slice.value for element in node.slice if isinstance(element.slice, cst.Index)]
+            names |= {index.value for index in indices if isinstance(index, cst.Name)}
+            node = node.value
+        elif isinstance(node, cst.Call):
+            node = node.func
+        elif isinstance(node, cst.Attribute):
+            node = node.value
+        else:
+            return names
+    return names | {node.value}
 
 
 def _trains(loop: Context) -> bool:

@@ -186,6 +186,8 @@ class Rounds:
                 places = [node.func.value]
             for place in places:
                 if isinstance(place, cst.Subscript) and (name := dotted(place.value)) is not None:
+                    if self._is_own(name):
+                        continue
                     if isinstance(node, cst.Assign):
                         written.add(place)  # and not read
                     stored.setdefault(name, set()).add(_position(place))
@@ -205,6 +207,11 @@ class Rounds:
             for node in self._nodes
         )
 
+    def _is_own(self, name: str) -> bool:
+        """Whether each round makes the thing anew that it stores in, not as another name of what was there before."""
+        made = self._defined.get(name, ())
+        return name not in self._carried and bool(made) and all(_makes(value) for value in made)
+
     def _asks_shape(self, node: cst.CSTNode) -> bool:
         around = self._model.parent(node)
         return isinstance(around, cst.Attribute) and around.value is node and around.attr.value in (
@@ -213,7 +220,7 @@ class Rounds:
 
     def _is_ragged(self, node: cst.CSTNode) -> bool:
         """A slice whose bound is the position, follows from it, or is counted: rounds of unequal work, or blocks."""
-        if not isinstance(node, cst.Slice):
+        if not isinstance(node, cst.Slice) or self._packs(node):
             return False
         for bound in (node.lower, node.upper):
             if bound is None:
@@ -224,6 +231,21 @@ class Rounds:
             if any(names_in(value) & self._targets for name in names for value in self._defined.get(name, ())):
                 return True
         return False
+
+    def _packs(self, bound: cst.Slice) -> bool:
+        """Whether a round stores its rows in the slice, beside its position: `packed[i, :n] = rows[owner == i]`."""
+        element = self._model.parent(bound)
+        place = self._model.parent(element) if element is not None else None
+        if not isinstance(place, cst.Subscript) or not isinstance(self._model.parent(place), cst.AssignTarget):
+            return False
+        return any(
+            isinstance(part.slice, cst.Index) and names_in(part.slice.value) & self._targets for part in place.slice
+        )
+
+
+def _makes(value: cst.BaseExpression) -> bool:
+    """Whether an expression gives something new: the result of an operator."""
+    return isinstance(value, (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison))
 
 
 def _operands(value: cst.BaseExpression, kind: tuple[type[cst.BaseBinaryOp], ...]) -> set[str]:

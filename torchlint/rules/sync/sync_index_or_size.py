@@ -13,7 +13,7 @@ from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import Kind, Value
+from torchlint.semantics.values import DEVICE, Kind, Value
 
 # Parameters that are a size, a number of things, or a position.
 _SIZES: Final = frozenset(
@@ -50,7 +50,9 @@ class SyncIndexOrSize(Rule):
         for index_node, index in site.indices:
             if index is None or index_node is None or index.kind is not Kind.TENSOR:
                 continue
-            if index.rank == 0 and index.dtype != "bool":
+            # A tensor on the host takes of the device only what becomes a number.
+            number = index.rank == 0 or (index.rank is None and site.base.on_host and index.device == DEVICE)
+            if number and index.dtype != "bool":
                 yield from _report(site.node, index_node, index, site, model)
                 return
 

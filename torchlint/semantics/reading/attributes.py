@@ -127,6 +127,8 @@ class AttributeReader(InstanceReader):
             if attr in ("grad", "data") and base.deps:
                 return Value(Kind.TENSOR, Confidence.LIKELY, device=base.device or ANYWHERE, graph=DETACHED)
             return Value(Kind.UNKNOWN, device=base.device or ANYWHERE, graph=base.graph or MAYBE, bound=base, qual=None)
+        if kind is Kind.OBJECT and base.qual in ("torch.finfo", "torch.iinfo"):
+            return NUMBER
         if kind is Kind.OBJECT and base.device == HOST:
             return base.but(qual=f"{base.qual}.{attr}" if base.qual else None, bound=base)
         return (

@@ -186,7 +186,8 @@ class DefinitionReader(BindingReader):
                         value.dtype,
                     )
                 )
-            facts.append(None)
+            used = info.duck.get(parameter.name) if not parameter.passed else None
+            facts.append(None if used is None else id(self.class_with(used)))
         return tuple(facts)
 
     def bind_parameters(self, info: FunctionInfo) -> None:

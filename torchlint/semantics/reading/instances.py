@@ -44,6 +44,30 @@ _SEQUENCES = frozenset("list List Sequence Iterable Iterator Generator tuple Tup
 class InstanceReader(EvidenceReader):
     """Makes values from classes."""
 
+    def refine(self, value: Value, uses: set[str] | None) -> Value:
+        """What `EvidenceReader` tells; else an instance of the one class of the file that has all that is used."""
+        refined = super().refine(value, uses)
+        cls = self.class_with(uses) if refined.kind is Kind.UNKNOWN and uses else None
+        return (
+            refined
+            if cls is None
+            else self.instance_of(cls).but(conf=Confidence.LIKELY, deps=value.deps, optional=value.optional)
+        )
+
+    def class_with(self, uses: set[str]) -> ClassInfo | None:
+        """The one class of the file that has all of these attributes, some of them methods; None where several may."""
+        methods = [name for name in uses if name in self.model.methods]
+        if not methods or len(uses) < 2:
+            return None
+        owners = {info.cls for info in self.model.methods[methods[0]] if info.cls is not None}
+        found = [
+            cls
+            for cls in owners
+            if cls.node in self.model.classes
+            and all(cls.find_method(name) is not None or cls.find_attribute(name) is not None for name in uses)
+        ]
+        return found[0] if len(found) == 1 else None
+
     def instance_of(self, cls: ClassInfo) -> Value:
         value = self.instances.get(cls)
         if value is None or value.kind is Kind.OBJECT:

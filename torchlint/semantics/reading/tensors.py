@@ -29,7 +29,8 @@ from torchlint.semantics.values import (
 _SAME_RANK = frozenset(
     """abs abs_ add add_ clamp clamp_ clamp_min clamp_max clone contiguous cpu cuda detach detach_ div div_ exp float
     half double long int bfloat16 bool log mul mul_ neg pow relu round sigmoid sqrt rsqrt square sub sub_ tanh to type
-    type_as zero_ fill_ requires_grad_ pin_memory isnan isinf isfinite""".split()
+    type_as zero_ fill_ requires_grad_ pin_memory isnan isinf isfinite flip roll cumsum cumprod softmax log_softmax
+    masked_fill masked_fill_ floor ceil trunc sign sin cos tril triu logical_not""".split()
 )
 
 
