@@ -6,6 +6,7 @@ matters.
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 # Functions under `torch.` that make a tensor of sizes, numbers or data: on the host unless `device=` says otherwise.
@@ -361,6 +362,7 @@ _DEFINED_DEEPER: Final = frozenset(
 )
 
 
+@functools.lru_cache(maxsize=4096)
 def canonical(qual: str) -> str:
     """The public name of a thing that has several: `torch.nn.modules.linear.Linear` is `torch.nn.Linear`."""
     if not qual.startswith("torch."):

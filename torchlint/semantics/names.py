@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import libcst as cst
@@ -67,7 +68,8 @@ def device_bits(text: str) -> int:
     return DEVICE if kind in ACCELERATORS else 0
 
 
-_FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+# By the type of a node, what gives all that its fields hold but the punctuation.
+_HELD: dict[type[cst.CSTNode], Callable[[cst.CSTNode], tuple[Any, ...]]] = {}
 _PUNCTUATION = re.compile(
     "^_|whitespace|lines|paren|comma|header|footer|newline|semicolon|bracket|brace|^[lr]par$|^(?:dot|equal|colon)$|_colon$"
 )
@@ -78,19 +80,24 @@ _PLAIN = frozenset({str, bool, int, type(None), cst.MaybeSentinel})
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes directly below a node, in the order of the text, without punctuation, whitespace and comments."""
     kind = type(node)
-    fields = _FIELDS.get(kind)
-    if fields is None:
-        fields = tuple(name for name in kind.__dataclass_fields__ if not _PUNCTUATION.search(name))
-        _FIELDS[kind] = fields
+    held_by = _HELD.get(kind)
+    if held_by is None:
+        held_by = _HELD[kind] = _reading(kind)
     found: list[cst.CSTNode] = []
-    for name in fields:
-        held = getattr(node, name)
+    for held in held_by(node):
         form = type(held)
         if form is tuple or form is list:
             found += held
         elif form not in _PLAIN:
             found.append(held)
     return found
+
+
+def _reading(kind: type[cst.CSTNode]) -> Callable[[cst.CSTNode], tuple[Any, ...]]:
+    names = [name for name in kind.__dataclass_fields__ if name != "__slots__" and not _PUNCTUATION.search(name)]
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    return (lambda node: (getattr(node, names[0]),)) if names else lambda node: ()
 
 
 def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -102,13 +109,16 @@ def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         todo.extend(children(node))
 
 
+_DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
+
+
 def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
     """The nodes below, in the order of the text; not the bodies of functions and classes defined there."""
     todo = list(reversed(roots))
     while todo:
         node = todo.pop()
         yield node
-        if not isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+        if type(node) not in _DEFINITIONS:
             todo += reversed(children(node))
 
 

@@ -335,8 +335,10 @@ def join(a: Value, b: Value) -> Value:
 
 def _device(a: Value, b: Value) -> int:
     """Where one of two values is. Of an object that holds others the question does not arise, but of those it does."""
-    holds = any(value.kind is Kind.OBJECT and not value.device for value in (a, b))
-    return a.device | b.device | (ANYWHERE if holds and (a.device or b.device) else 0)
+    either = a.device | b.device
+    if either and (a.kind is Kind.OBJECT and not a.device or b.kind is Kind.OBJECT and not b.device):
+        return either | ANYWHERE
+    return either
 
 
 def _classes(a: Value, b: Value) -> tuple[ClassInfo, ...]:
@@ -351,7 +353,11 @@ def _origins(a: Value, b: Value) -> tuple[cst.CSTNode, ...]:
 
 
 def _union(a: tuple[cst.CSTNode, ...], b: tuple[cst.CSTNode, ...]) -> tuple[cst.CSTNode, ...]:
-    return a if a == b else tuple(dict.fromkeys((*a, *b)))[:8]
+    if a is b or not b:
+        return a
+    if len(a) == len(b) == 1:  # nearly always
+        return a if a[0] is b[0] else a + b
+    return tuple({id(node): node for node in (*a, *b)}.values())[:8]
 
 
 def _join_kinds(a: Value, b: Value) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import libcst as cst
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from torchlint.semantics.reading.members import Replacing
 
 
+T = TypeVar("T")
 Env = dict[str, Value]
 
 
@@ -70,6 +71,7 @@ class Reader:
         self.replacements: dict[cst.CSTNode, Replacing] = {}  # by the statements that give members new values
         self.keyed: dict[cst.CSTNode, bool] = {}  # loops: whether they index what they iterate by what that gives
         self.pending: list[tuple[FunctionInfo, Frame]] = []  # defined, and not read yet
+        self.told: dict[tuple[object, ...], Any] = {}  # what was asked `once`
 
     # What the classes built on this one provide
 
@@ -116,6 +118,13 @@ class Reader:
             return self.eval(node)
         finally:
             self.recording = recording
+
+    def once(self, ask: Callable[..., T], *about: Any) -> T:
+        """What `ask` tells of syntax, which is read several times and stays the same."""
+        key = (ask, *about)
+        if key not in self.told:
+            self.told[key] = ask(*about)
+        return self.told[key]  # type: ignore[no-any-return]
 
     def lookup(self, name: str) -> Value | None:
         frame: Frame | None = self.frame

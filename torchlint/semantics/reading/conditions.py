@@ -210,9 +210,9 @@ class ConditionReader(AttributeReader):
         name = _attribute_asked(kept) or dotted(kept) if kept is not None else None
         if name is None or ("." not in name and not self._is_outer(name)):
             return Gate.NONE
-        if _assigns(node.body, name) or any(_assigns(body, name) for body in self._run_in(node.body)):
+        if any(self.once(_assigns, body, name) for body in (node.body, *self._run_in(node.body))):
             return Gate.RARE
-        raised = kept is test and any(_sets(part, name, "True") for part in self.frame.info.body_nodes)
+        raised = kept is test and any((name, "True") in self.once(_set_in, p) for p in self.frame.info.body_nodes)
         return Gate.RARE if raised else Gate.NONE
 
     def _held_in(self, test: cst.Attribute) -> list[str]:
@@ -246,9 +246,12 @@ class ConditionReader(AttributeReader):
 
     def _empties(self, body: cst.BaseSuite, name: str) -> bool:
         """Whether a block, or a method that it calls, makes an attribute false that was true."""
-        return any(
-            _sets(part, name, "False", "None") or _takes_from(part, name) for part in (body, *self._run_in(body))
-        )
+        for part in (body, *self._run_in(body)):
+            if not self.once(_set_in, part).isdisjoint([(name, "False"), (name, "None")]):
+                return True
+            if name in self.once(_taken_from_in, part):
+                return True
+        return False
 
     def _gate_of_kept(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
         """`if key in cache: return cache[key]`, `if kept is not None: return kept`: what follows runs once."""
@@ -268,7 +271,7 @@ class ConditionReader(AttributeReader):
         name = dotted(kept) if kept is not None else None
         if name is None or ("." not in name and not self._is_outer(name)):
             return Gate.NONE
-        return Gate.RARE if _assigns(function.body, name) else Gate.NONE
+        return Gate.RARE if self.once(_assigns, function.body, name) else Gate.NONE
 
     def _looked_up_in(self, kept: cst.BaseExpression) -> cst.BaseExpression:
         """The mapping that a value was taken from by `get`; else the value itself."""
@@ -471,25 +474,24 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
     return False
 
 
-def _sets(body: cst.CSTNode, name: str, *to: str) -> bool:
-    """Whether code gives a name one of these constants."""
-    return any(
-        isinstance(part, cst.Assign)
-        and isinstance(part.value, cst.Name)
-        and part.value.value in to
-        and any(dotted(target.target) == name for target in part.targets)
+def _set_in(body: cst.CSTNode) -> frozenset[tuple[str | None, str]]:
+    """The names that code gives other names or constants, with these."""
+    return frozenset(
+        (dotted(target.target), part.value.value)
         for part in within([body])
+        if isinstance(part, cst.Assign) and isinstance(part.value, cst.Name)
+        for target in part.targets
     )
 
 
-def _takes_from(body: cst.CSTNode, name: str) -> bool:
-    """Whether code takes entries out of a container of that name."""
-    return any(
-        isinstance(part, cst.Call)
+def _taken_from_in(body: cst.CSTNode) -> frozenset[str | None]:
+    """The names of the containers out of which code takes entries."""
+    return frozenset(
+        dotted(part.func.value)
+        for part in within([body])
+        if isinstance(part, cst.Call)
         and isinstance(part.func, cst.Attribute)
         and part.func.attr.value in ("pop", "popitem", "popleft", "clear")
-        and dotted(part.func.value) == name
-        for part in within([body])
     )
 
 

@@ -167,7 +167,7 @@ class EvidenceReader(Reader):
         """Remember that a name is a sum or product of others: a backward through it runs through them."""
         name = dotted(target)
         if name is not None:
-            self.frame.info.note_flow(name, factors(value), terms(value))
+            self.frame.info.note_flow(name, self.once(factors, value), self.once(terms, value))
         elif isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
             for left, right in zip(target.elements, value.elements, strict=False):
                 self.note_sum(left.value, right.value)

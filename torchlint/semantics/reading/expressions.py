@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,14 +26,24 @@ from torchlint.semantics.values import (
 _ELLIPSIS = Value(Kind.NUMBER, const=Ellipsis)
 
 
+@functools.lru_cache(maxsize=1024)
+def _integer(written: str) -> Value:
+    try:
+        return Value(Kind.NUMBER, const=int(written.replace("_", ""), 0), dtype="int")
+    except ValueError:
+        return NUMBER
+
+
+@functools.lru_cache(maxsize=1024)
+def _text(text: str | bytes) -> Value:
+    return Value(Kind.STRING, const=text, device=device_bits(text) if isinstance(text, str) else 0)
+
+
 class ExpressionReader(ElementReader):
     """Evaluates all expressions but calls."""
 
     def _integer(self, node: cst.Integer) -> Value:
-        try:
-            return Value(Kind.NUMBER, const=int(node.value.replace("_", ""), 0), dtype="int")
-        except ValueError:
-            return NUMBER
+        return _integer(node.value)
 
     def _float(self, node: cst.Float) -> Value:
         return Value(Kind.NUMBER, const=float(node.value.replace("_", "")), dtype="float")
@@ -42,13 +53,12 @@ class ExpressionReader(ElementReader):
 
     def _string(self, node: cst.SimpleString) -> Value:
         try:
-            text = literal(node)
+            value = _text(literal(node))
         except (ValueError, SyntaxError):
             return STRING
-        bits = device_bits(text) if isinstance(text, str) else 0
-        if bits & DEVICE:
+        if value.device & DEVICE:
             self.model.accelerated = True
-        return Value(Kind.STRING, const=text, device=bits)
+        return value
 
     def _concatenated(self, node: cst.ConcatenatedString) -> Value:
         self.eval(node.left)

@@ -98,10 +98,10 @@ class StatementReader(DefinitionReader):
             if self.recording and node.value is not None:
                 info.return_sites.append((node.value, value, self.context))
             if node.value is not None:
-                info.returned.update(factors(node.value))
+                info.returned.update(self.once(factors, node.value))
                 if isinstance(node.value, (cst.Tuple, cst.List)):
                     for element in node.value.elements:
-                        info.returned.update(factors(element.value))
+                        info.returned.update(self.once(factors, element.value))
             return True
         elif isinstance(node, cst.Raise):
             if node.exc is not None:
@@ -298,7 +298,7 @@ class StatementReader(DefinitionReader):
                 )
             self.assign(node.target, element, node, None)
 
-        self.note_flow(node.target, factors(node.iter))
+        self.note_flow(node.target, self.once(factors, node.iter))
         replaced = replacing(node)
         if replaced is not None:
             self.replacements.update(dict.fromkeys(replaced.writes, replaced))
