@@ -46,10 +46,10 @@ class PerParameterLoop(Rule):
         if facts.count is not None and facts.count <= _SHORT:
             return
         work = _arithmetic(site, model)
-        if work is None or _beside_foreach(model, site.context):
+        if work is None or _beside_foreach(model, site.context) or _ties_the_graph(site, model):
             return
         hot = model.hot(site.context)
-        if hot is None and (_copies(work) or not may_be_hot(site.outer)):
+        if hot is None and (_copies(work, model) or not may_be_hot(site.outer)):
             return
         yield Report(
             site.node,
@@ -62,9 +62,27 @@ class PerParameterLoop(Rule):
         )
 
 
-def _copies(work: cst.CSTNode) -> bool:
+def _ties_the_graph(site: sites.Loop, model: Model) -> bool:
+    """Whether a sum over parameters counts for nothing, `0 * sum(p.sum() for p in ...)`: it gives them a gradient."""
+    argument = model.parent(site.node)
+    call = model.parent(argument) if isinstance(argument, cst.Arg) else None
+    product = model.parent(call) if isinstance(call, cst.Call) else None
+    return (
+        isinstance(product, cst.BinaryOperation)
+        and isinstance(product.operator, cst.Multiply)
+        and any(
+            isinstance(side, (cst.Integer, cst.Float)) and side.evaluated_value == 0
+            for side in (product.left, product.right)
+        )
+    )
+
+
+def _copies(work: cst.CSTNode, model: Model) -> bool:
     """Whether it is a plain copy: in code of unknown rate that is most often a loading of weights."""
-    return isinstance(work, cst.Call) and isinstance(work.func, cst.Attribute) and work.func.attr.value == "copy_"
+    if not isinstance(work, cst.Call) or not isinstance(work.func, cst.Attribute) or work.func.attr.value != "copy_":
+        return False
+    copied = model.call(work.args[0].value) if work.args else None
+    return copied is None or copied.target is None  # not what a function of the program makes of them
 
 
 def _over_parameters(site: sites.Loop, model: Model) -> bool:

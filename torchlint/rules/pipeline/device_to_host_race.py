@@ -81,6 +81,19 @@ def _copy_of(site: sites.Call) -> _Copy | None:
     return _Copy(site.node, Confidence.SURE if certain else Confidence.LIKELY)
 
 
+def _is_host_module(called: Value) -> bool:
+    """Whether what is called was moved to the host, as modules are: it computes there with what it is given."""
+    return called.device == HOST and (
+        called.kind is Kind.MODULE
+        or any(
+            isinstance(origin, cst.Call)
+            and isinstance(origin.func, cst.Attribute)
+            and origin.func.attr.value in ("to", "cpu")
+            for origin in called.origins
+        )
+    )
+
+
 class _Reads:
     """Where host tensors that a copy writes are read, and whether something waits before that."""
 
@@ -177,6 +190,8 @@ class _Reads:
 
     def reads_arguments(self, site: sites.Call) -> bool:
         callee = site.callee or ""
+        if _is_host_module(site.function):
+            return True
         if site.target is not None:
             return False
         if callee in _READING_CALLS or callee.startswith("numpy."):

@@ -15,7 +15,7 @@ from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._uses import used_as_tensor
 from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
-from torchlint.semantics.model import Model
+from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import Kind, Value
 
 _ADVICE: Final[dict[str, str]] = {
@@ -85,6 +85,9 @@ class SyncDynamicShape(Rule):
 
     def on_subscript(self, site: sites.Subscript, model: Model) -> Iterator[Report]:
         mask = next((value for _, value in site.indices if value is not None and _is_mask(value)), None)
+        told = mask is not None  # not only by how it is used elsewhere
+        if mask is None:
+            mask = next((value for node, value in site.indices if value and _acts_as_mask(node, site)), None)
         if mask is None or site.mode == "delete" or site.base.kind in (Kind.CONTAINER, Kind.STRING, Kind.SHAPE):
             return
         written = site.written
@@ -95,7 +98,7 @@ class SyncDynamicShape(Rule):
         if wait is None:
             return
         confidence = wait.confidence
-        if not sure or (site.mode == "write" and written is not None and not written.is_tensor):
+        if not (sure and told) or (site.mode == "write" and written is not None and not written.is_tensor):
             confidence = Confidence.POSSIBLE
         verb = "writes a tensor through a mask" if site.mode == "write" else "selects by a mask"
         yield Report(
@@ -124,6 +127,13 @@ def _is_mask(value: Value) -> bool:
         return value.dtype == "bool" and value.rank != 0
     # Something unknown that was compared selects by a mask: a Python truth value selects nothing.
     return value.kind is Kind.UNKNOWN and isinstance(value.origin, cst.Comparison)
+
+
+def _acts_as_mask(index: cst.BaseExpression | None, site: sites.Subscript) -> bool:
+    """Whether an index of unknown type is elsewhere asked whether any or all of it holds, as masks are."""
+    owner = site.context.owner
+    name = dotted(index) if index is not None else None
+    return owner is not None and name is not None and bool(owner.duck.get(name, set()) & {"any", "all"})
 
 
 def _is_number(value: Value) -> bool:

@@ -364,6 +364,8 @@ class ConditionReader(AttributeReader):
                     lambda v: Value(Kind.UNKNOWN, device=HOST, graph=DETACHED) if v.kind is Kind.TENSOR else v,
                 )
         elif function.qual == "isinstance" and len(test.args) == 2:
+            if holds:
+                self._narrow_first(test)
             declared = self.annotated(test.args[1].value)
             if not holds:
                 if declared.kind is Kind.CONTAINER:  # not what it is everywhere else: nothing is known of it here
@@ -384,6 +386,20 @@ class ConditionReader(AttributeReader):
                         else declared.but(elem=v if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
                     ),
                 )
+
+    def _narrow_first(self, test: cst.Call) -> None:
+        """`isinstance(rows[0], np.ndarray)`: all of the rows are such."""
+        first, name = test.args[0].value, None
+        if isinstance(first, cst.Subscript) and len(first.slice) == 1:
+            index = first.slice[0].slice
+            if isinstance(index, cst.Index) and isinstance(index.value, cst.Integer):
+                name = dotted(first.value)
+        held = self.lookup(name) if name is not None else None
+        declared = self.annotated(test.args[1].value)
+        if name is None or held is None or declared.kind is not Kind.NDARRAY:
+            return
+        if held.kind is Kind.UNKNOWN or (held.kind is Kind.CONTAINER and held.elem and held.elem.kind is Kind.UNKNOWN):
+            self.frame.env[name] = Value(Kind.CONTAINER, Confidence.LIKELY, qual="list", elem=declared, deps=held.deps)
 
     def _names_tensor(self, node: cst.BaseExpression) -> bool:
         if isinstance(node, cst.Tuple):

@@ -214,8 +214,8 @@ class ModuleReader(TensorReader):
         required = sum(1 for p in wanted if p.default is None)
         if given < required and not site.opaque_arguments:
             return None
-        if method in _COMMON_METHODS and given < 2:
-            return None
+        if method in _COMMON_METHODS and given < 2 and all(a.value.kind is not Kind.MODULE for a in site.arguments):
+            return None  # Python's own containers have it, though they take no module
         return info
 
     def call_unknown_torch(self, site: sites.Call) -> Value:
