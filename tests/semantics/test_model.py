@@ -7,6 +7,7 @@ import textwrap
 import libcst as cst
 import pytest
 
+from torchlint.findings import Confidence
 from torchlint.semantics.build import build_model
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, HOST, Kind, Value
@@ -486,6 +487,45 @@ class TestHotness:
             "counted, too": False,
             "not counted": True,
         }
+
+    def test_a_method_that_is_called_by_name_on_something_unknown(self) -> None:
+        assert heat("""
+            class Hook:
+                def on_batch_end(self, net):
+                    pass
+
+                def on_epoch_end(self, net):
+                    pass
+
+            class Spy(Hook):
+                def on_batch_end(self, net):
+                    mark("batch")
+
+                def on_epoch_end(self, net):
+                    mark("epoch")
+
+                def other(self, net):
+                    mark("other")
+
+            class Net:
+                def notify(self, name):
+                    getattr(self, name)(self)
+                    for hook in self.hooks:
+                        getattr(hook, name)(self)
+
+                def on_batch_end(self, net):
+                    mark("own")
+
+                def on_epoch_end(self, net):
+                    pass
+
+                def fit(self, loader):
+                    for x in loader:
+                        self.module(x).backward()
+                        self.optimizer.step()
+                        self.notify("on_batch_end")
+                    self.notify("on_epoch_end")
+        """) == {"batch": True, "epoch": False, "other": False, "own": True}
 
     def test_what_is_not_to_happen_is_rare(self) -> None:
         assert heat("""
@@ -1126,6 +1166,20 @@ def run(net, x):
     show(kept["x"])
 """)
     assert (member.device, member.kind) == (place, kind)
+
+
+def test_what_is_moved_without_waiting_is_no_module() -> None:
+    batch, cast, module, asked = shown("""
+        def f(x, y, place, kind):
+            show(x.to(place, non_blocking=True))
+            show(y.to(device=place, dtype=kind, non_blocking=True))
+            show(x.to(place))
+            show((x.to(place, non_blocking=True) > 0).sum())
+    """)
+    assert batch.kind is Kind.BATCH
+    assert cast.kind is Kind.TENSOR
+    assert module.kind is Kind.UNKNOWN
+    assert asked.conf is Confidence.LIKELY
 
 
 def test_tokenizers_work_on_the_host() -> None:

@@ -114,6 +114,7 @@ class FunctionInfo:
     stored: int = 0  # parameters, as bits, put where they outlive the call
     # Parameters, by index, that name a method to call, with what it is called on: `getattr(hook, name)(...)`.
     named_methods: dict[int, Value] = field(default_factory=dict)
+    named_anywhere: set[int] = field(default_factory=set)  # the same, where nothing is known of what it is called on
     attributes: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # what it stores in objects
     passed_on: bool = False  # used as a value: it may be called from anywhere
     # Names (`loss`, `self.total`) to the attributes used on them, and those on which backward is called.

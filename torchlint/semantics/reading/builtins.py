@@ -245,6 +245,8 @@ def _getattr(reader: MethodReader, site: sites.Call) -> Value:
         # Which method it is, each caller tells: what runs is noted where the name is passed.
         known = reader.frame.info.named_methods.get(given.ident)
         reader.frame.info.named_methods[given.ident] = base if known is None else join(known, base)
+    elif given.ident is not None and base.kind is Kind.UNKNOWN:
+        reader.frame.info.named_anywhere.add(given.ident)
     if base.kind is Kind.NAMESPACE and base.qual in ("torch.optim", "torch.nn"):
         return Value(Kind.FUNCTION, qual=f"{base.qual}.?")
     return UNKNOWN

@@ -59,6 +59,25 @@ class OwnCallReader(ExpressionReader):
                 if method.fn is not None and method.fn is not info:
                     for run in (method.fn, *self.overrides_of(method.fn, owner)):
                         self.called(run, site.node)
+        for index in info.named_anywhere:
+            name = values[index].const if index in values else None
+            for run in self.methods_of_one_family(name, info.cls) if isinstance(name, str) else ():
+                self.called(run, site.node)
+
+    def methods_of_one_family(self, name: str, apart: ClassInfo | None) -> list[FunctionInfo]:
+        """The methods of a name in all that is read, where one class declares it and those below it fill it in.
+
+        Those of the class that calls them, which may hand on what it is told under the same name, are none of them.
+        """
+        methods = self.model.methods.get(name, ())
+        # A class within a function, as tests have them, is nobody else's.
+        found = {m.cls: m for m in methods if m.cls is not None and m.cls.context.owner is None}
+        lineage = apart.lineage() if apart is not None else []
+        others = {cls: m for cls, m in found.items() if cls not in lineage and apart not in cls.lineage()}
+        first = [cls for cls in others if not any(parent.find_method(name) for parent in cls.parents())]
+        if len(first) > 1 or len(others) < 2:
+            return []
+        return list(others.values())
 
     def note_roots_of(self, info: FunctionInfo, site: sites.Call) -> None:
         """What is passed for a parameter on which a function runs backward is a root here as well."""

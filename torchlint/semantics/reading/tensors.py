@@ -84,7 +84,8 @@ class TensorReader(ContainerReader):
             return receiver
         conf = receiver.conf
         if conf is Confidence.POSSIBLE and (
-            method in known.TENSOR_ONLY_METHODS or (method in known.REDUCTIONS and self.is_given_to_forward(receiver))
+            method in known.TENSOR_ONLY_METHODS
+            or (method in known.REDUCTIONS and (self.is_given_to_forward(receiver) or receiver.dtype == "bool"))
         ):
             conf = Confidence.LIKELY
         operands = [receiver, *(a.value for a in arguments)]
@@ -284,7 +285,14 @@ class TensorReader(ContainerReader):
             elif receiver.device == DEVICE or not blocking:
                 pinned = not blocking  # what `.to("cpu", non_blocking=True)` makes is pinned
         graph = receiver.graph
+        kind = receiver.kind
+        guessed = kind is Kind.UNKNOWN or (kind is Kind.TENSOR and conf is Confidence.POSSIBLE)
+        if guessed and not blocking and method in ("to", "cuda"):
+            # No module takes `non_blocking` alone, and no structure of tensors takes a type beside it.
+            casts = any(argument.name == "dtype" or argument.value.kind is Kind.DTYPE for argument in site.arguments)
+            kind, conf = Kind.TENSOR if casts else Kind.BATCH, Confidence.LIKELY
         return receiver.but(
+            kind=kind,
             device=device,
             dtype=dtype,
             conf=conf,
