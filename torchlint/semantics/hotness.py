@@ -97,6 +97,7 @@ def function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
 
 @question(False)
 def _has_step_loop(function: FunctionInfo) -> bool:
+    """Whether a call of the function goes through steps, not only now and then."""
     for effect in function.effects:
         loops = effect.context.enclosing_loops()
         if any(iterates(loop) is Iterates.STEPS for loop in loops) and not any(_is_rare(loop) for loop in loops):
@@ -104,6 +105,24 @@ def _has_step_loop(function: FunctionInfo) -> bool:
         if effect.callee is not None and not effect.context.rare and _has_step_loop(effect.callee):
             return True
     return False
+
+
+@question(False)
+def _has_batch_loop(function: FunctionInfo) -> bool:
+    """The same, where the steps train or take their batches from somewhere, so that all of them are an epoch."""
+    for effect in function.effects:
+        loops = effect.context.enclosing_loops()
+        if not any(_is_rare(loop) for loop in loops) and any(
+            iterates(loop) is Iterates.STEPS and _takes_batches(loop) for loop in loops
+        ):
+            return True
+        if effect.callee is not None and not effect.context.rare and _has_batch_loop(effect.callee):
+            return True
+    return False
+
+
+def _takes_batches(loop: Context) -> bool:
+    return takes_data(loop) or _trains(loop)
 
 
 def _is_rare(loop: Context) -> bool:
@@ -132,11 +151,17 @@ def iterates(loop: Context) -> Iterates:
     # What is done now and then, such as an evaluation every thousand steps, makes no epochs of steps.
     steps = [inner for inner in facts.inner if iterates(inner) is Iterates.STEPS and not _is_rare(inner)]
     runs = _own_work(loop, _RUNS)
-    if any(not runs or _trains(inner) for inner in steps) or any(
-        effect.callee is not None and not effect.context.rare and _has_step_loop(effect.callee)
-        for effect in facts.body_effects
-    ):
-        return Iterates.EPOCHS
+    called = [e.callee for e in facts.body_effects if e.callee is not None and not e.context.rare]
+    if steps or any(_has_step_loop(callee) for callee in called):
+        # A round that decodes, samples or plays through takes one batch: only a loop that counts holds epochs of those.
+        counts = iterable is None or iterable.qual == "range"
+        if (
+            (not runs and counts)
+            or any(_takes_batches(inner) for inner in steps)
+            or any(_has_batch_loop(callee) for callee in called)
+        ):
+            return Iterates.EPOCHS
+        runs = True
     of_tensor = kind is Kind.TENSOR or (iterable is not None and "tensor size" in (iterable.qual or ""))
     # A decoding loop counts from the length of its prompt, and a sampler walks over its noise levels: what they run
     # tells more than what they iterate.
