@@ -1151,6 +1151,12 @@ def test_an_instance_of_one_of_several_classes_calls_each_of_them() -> None:
             HOST,
             Kind.NDARRAY,
         ),
+        (
+            "for k in ('x', 'y'):\n        if k == 'x':\n            kept[k] = kept[k].squeeze(1)\n"
+            "        if isinstance(kept[k], torch.Tensor):\n            kept[k] = kept[k].cpu().numpy()",
+            HOST,
+            Kind.NDARRAY,
+        ),
         ("for k in ('y', 'z'):\n        kept[k] = kept[k].cpu()", DEVICE, Kind.BATCH),
         ("for k, v in kept.items():\n        if v.ndim > 1:\n            kept[k] = v.cpu()", DEVICE | HOST, Kind.BATCH),
         ("for k in kept:\n        if not torch.is_tensor(kept[k]):\n            kept[k] = 1", DEVICE, Kind.BATCH),
@@ -1166,6 +1172,18 @@ def run(net, x):
     show(kept["x"])
 """)
     assert (member.device, member.kind) == (place, kind)
+
+
+def test_what_a_file_holds_under_a_key_is_unknown() -> None:
+    whole, best, epoch = shown("""
+        def resume(path):
+            kept = torch.load(path, map_location="cpu")
+            show(kept)
+            show(kept["best"], kept.get("epoch", -1) + 1)
+    """)
+    assert whole.kind is Kind.BATCH
+    assert best.kind is Kind.UNKNOWN
+    assert epoch.kind is Kind.UNKNOWN
 
 
 def test_what_is_moved_without_waiting_is_no_module() -> None:

@@ -177,6 +177,15 @@ class S:
             if k == 0:
                 break
 """,
+    "what a loss gives beside itself": """
+def go(f, g, o, d, scale):
+    m = {}
+    for b in d:
+        loss, reward = g(f(b))
+        m["reward"] += (scale * reward.mean())
+        loss.mean().backward()
+        o.step()
+""",
     "counts have no graph": """
 import torch
 def go(f, o, d):

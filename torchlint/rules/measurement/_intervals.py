@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates, Scope
-from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo
+from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, Gate, Kind
 
@@ -127,6 +127,14 @@ def reads_both(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo) -> 
         return False  # what happens between is its user's
     readings = [h.effect.node for h in happenings(function) if h.effect.kind is EffectKind.CLOCK]
     return start in readings and end in readings[readings.index(start) + 1 :]
+
+
+def sets_up(function: FunctionInfo, _depth: int = 0) -> bool:
+    """Whether a function builds, loads or saves, or only what does so calls it: once, and no benchmark."""
+    if function.role is Role.SETUP:
+        return True
+    owners = [caller.context.owner for caller in function.callers]
+    return bool(owners) and _depth < _DEEPEST and all(o is not None and sets_up(o, _depth + 1) for o in owners)
 
 
 def unwaited_run(function: FunctionInfo, model: Model) -> Confidence | None:

@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
-from torchlint.rules.measurement._intervals import functions_with, reads_both, unwaited, unwaited_run
+from torchlint.rules.measurement._intervals import functions_with, reads_both, sets_up, unwaited, unwaited_run
 from torchlint.rules.measurement._samples import TIMEIT, timed_by_timeit
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
@@ -43,6 +43,8 @@ class TimingWithoutSync(Rule):
         confidence, start = worst
         if isinstance(model.parent(site.node), (cst.Comparison, cst.ComparisonTarget)):
             confidence = Confidence.POSSIBLE  # whether time is up, not what something took
+        if sets_up(model.function_of(site.context)):
+            confidence = Confidence.POSSIBLE  # reading and writing files, mostly
         yield Report(
             site.node,
             f"{quote(site.node)} times device work that nothing has waited for: the clock is read when the work is "

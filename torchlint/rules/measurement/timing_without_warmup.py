@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.rules._warmth import own_calls, was_warm
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Report, Rule
-from torchlint.rules.measurement._intervals import happenings
+from torchlint.rules.measurement._intervals import happenings, sets_up
 from torchlint.rules.measurement._samples import (
     ROBUST,
     Interval,
@@ -42,8 +42,8 @@ class TimingWithoutWarmup(Rule):
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if isinstance(model.parent(site.node), (cst.Comparison, cst.ComparisonTarget)):
             return  # whether time is up, not what something took
-        if site.operator == "-" and not hotness.in_test(site.context):
-            home = model.function_of(site.context)
+        home = model.function_of(site.context)
+        if site.operator == "-" and not hotness.in_test(site.context) and not sets_up(home):
             interval = clock_interval(site, home, model)
             if interval is not None:
                 yield from self._judge(site.node, site.context, interval, model)

@@ -20,6 +20,7 @@ from torchlint.rules.memory._retention import (
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import names_in
 from torchlint.semantics.values import Kind
 from torchlint.source.written import parentheses
 
@@ -90,11 +91,11 @@ class RetainedGraphSum(Rule):
 
 def _is_unpacked_count(site: sites.Accumulate, kept: Retention, model: Model) -> bool:
     """Whether what is added, or summed before, came beside the loss from a call: `loss, count = ...`: maybe numbers."""
-    name = dotted(site.addend)
-    if name is None or not kept.hot.trains:
+    if not kept.hot.trains:
         return False
     function = model.function_of(site.context)
-    summed = {name, *function.flows.get(name, ())}
+    added = names_in(site.addend)
+    summed = added.union(*(function.flows.get(name, ()) for name in added))
     unpacked = {
         assign.name
         for assign in model.sites.assigns

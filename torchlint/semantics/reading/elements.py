@@ -100,6 +100,8 @@ class ElementReader(OperatorReader):
                 return self.indexed_tensor(node, base, indices)
             if base.items is not None and key in base.items:
                 return base.items[key]
+            if base.elem is not None and isinstance(key, str):
+                return base.elem
             return base.but(origins=(node,), ident=None, items=None)
         if kind is Kind.NDARRAY:
             rows = first is not None and first.kind in (Kind.NUMBER, Kind.UNKNOWN)

@@ -50,37 +50,36 @@ def replacing(loop: cst.For) -> Replacing | None:
     holder = _mapping(loop.iter) if keys is None else None
     if keys is None and holder is None:
         return None
-    found: Replacing | None = None
-    always = True
-    todo: list[tuple[Iterable[cst.CSTNode], bool]] = [(loop.body.body, True)]
-    while todo:
-        statements, sure = todo.pop()
-        for statement in statements:
-            if isinstance(statement, cst.SimpleStatementLine):
-                for small in statement.body:
-                    name = _written(small, identifier(target.value))
-                    if name is None or (holder is not None and name != holder):
-                        continue
-                    assert isinstance(small, cst.Assign)
-                    found = found or Replacing(name, keys)
-                    if found.holder == name:
-                        found.writes.append(small)
-                        always &= sure
-            elif isinstance(statement, cst.If):
-                tensors = _of_tensors(statement.test)
-                if tensors is not False:  # what it does to other members does not matter here
-                    todo.append((statement.body.body, sure and tensors is True))
-                if isinstance(statement.orelse, cst.If):
-                    todo.append(([statement.orelse], sure and tensors is False))
-                elif isinstance(statement.orelse, cst.Else) and tensors is not True:
-                    todo.append((statement.orelse.body.body, sure and tensors is False))
-                if tensors is not False and any(isinstance(small, cst.Continue) for small in _last(statement.body)):
-                    sure = False
-            elif isinstance(statement, cst.With):
-                todo.append((statement.body.body, sure))
-    if found is not None:
-        found.always = always
-    return found
+    return _collected(loop.body.body, Replacing(holder or "", keys), holder, identifier(target.value), True)
+
+
+def _collected(
+    statements: Iterable[cst.CSTNode], found: Replacing, holder: str | None, key: str, sure: bool
+) -> Replacing | None:
+    """Note the statements that write members; `sure`: every member that is a tensor comes to these."""
+    for statement in statements:
+        if isinstance(statement, cst.SimpleStatementLine):
+            for small in statement.body:
+                name = _written(small, key)
+                if name is None or name != (holder or found.holder or name):
+                    continue
+                assert isinstance(small, cst.Assign)
+                found.holder = name
+                found.always = sure
+                found.writes = [small] if sure else [*found.writes, small]  # what is written last is what stays
+        elif isinstance(statement, cst.If):
+            tensors = _of_tensors(statement.test)
+            if tensors is not False:  # what it does to other members does not matter here
+                _collected(statement.body.body, found, holder, key, sure and tensors is True)
+            if isinstance(statement.orelse, cst.If):
+                _collected([statement.orelse], found, holder, key, sure and tensors is False)
+            elif isinstance(statement.orelse, cst.Else) and tensors is not True:
+                _collected(statement.orelse.body.body, found, holder, key, sure and tensors is False)
+            if tensors is not False and any(isinstance(small, cst.Continue) for small in _last(statement.body)):
+                sure = False
+        elif isinstance(statement, cst.With):
+            _collected(statement.body.body, found, holder, key, sure)
+    return found if found.writes else None
 
 
 def _last(body: cst.BaseSuite) -> Iterable[cst.CSTNode]:

@@ -54,7 +54,8 @@ class TensorReader(ContainerReader):
         arguments = site.arguments
         what = known.TENSOR_METHOD_RESULTS.get(method)
         if receiver.kind is Kind.BATCH and method in _MAPPING_METHODS:
-            mapping = Value(Kind.CONTAINER, qual="dict", elem=receiver.but(ident=None), items=receiver.items)
+            elem = receiver.elem or receiver.but(ident=None)
+            mapping = Value(Kind.CONTAINER, qual="dict", elem=elem, items=receiver.items)
             return self.container_method(mapping, method, site) or UNKNOWN
         if receiver.kind is Kind.BATCH and method in _TABLE_METHODS:
             return NUMBER if method == "get_loc" else UNKNOWN

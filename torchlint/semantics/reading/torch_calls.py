@@ -74,7 +74,9 @@ def _load(reader: MethodReader, site: sites.Call) -> Value:
     device = HOST | ANYWHERE
     if place is not None:
         device = place.value.device or ANYWHERE
-    return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=DETACHED, origins=(site.node,))
+    # What a file holds under a key may be a number, a name or the state of anything.
+    held = Value(Kind.UNKNOWN, device=device, graph=DETACHED)
+    return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=DETACHED, elem=held, origins=(site.node,))
 
 
 def _compile(reader: MethodReader, site: sites.Call) -> Value:
