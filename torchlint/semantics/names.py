@@ -22,7 +22,11 @@ def identifier(text: str) -> str:
 
 def literal(node: cst.SimpleString) -> Any:
     """The text or bytes that a literal stands for. Raises ValueError or SyntaxError where it stands for nothing."""
-    text = node.value
+    return literal_of(node.value)
+
+
+def literal_of(text: str) -> Any:
+    """The same for a literal as it is written."""
     if text[0] in "'\"" and "\\" not in text and text[1:2] != text[0]:
         return text[1:-1]  # nearly every literal, which need not be compiled
     return ast.literal_eval(text)

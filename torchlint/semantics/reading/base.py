@@ -71,6 +71,7 @@ class Reader:
         self.replacements: dict[cst.CSTNode, Replacing] = {}  # by the statements that give members new values
         self.keyed: dict[cst.CSTNode, bool] = {}  # loops: whether they index what they iterate by what that gives
         self.pending: list[tuple[FunctionInfo, Frame]] = []  # defined, and not read yet
+        self.sums: set[tuple[cst.BaseExpression, cst.BaseExpression]] = set()  # targets and values that were noted
         self.told: dict[tuple[object, ...], Any] = {}  # what was asked `once`
 
     # What the classes built on this one provide

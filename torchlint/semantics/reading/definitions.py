@@ -186,9 +186,15 @@ class DefinitionReader(BindingReader):
                         value.dtype,
                     )
                 )
-            used = info.duck.get(parameter.name) if not parameter.passed else None
-            facts.append(None if used is None else id(self.class_with(used)))
+            is_owner = parameter.index == 0 and info.cls is not None and info.method in ("instance", "property", "class")
+            used = info.duck.get(parameter.name) if not parameter.passed and not is_owner else None
+            facts.append(None if used is None else self._told_by(used))
         return tuple(facts)
+
+    def _told_by(self, used: set[str]) -> tuple[object, ...] | None:
+        """What the uses of a parameter tell of it, as something to compare; None where that is nothing."""
+        refined = self.refine(UNKNOWN, used)
+        return None if refined is UNKNOWN else (refined.kind, refined.conf, refined.cls)
 
     def bind_parameters(self, info: FunctionInfo) -> None:
         for parameter in info.parameters:

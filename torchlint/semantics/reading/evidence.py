@@ -165,9 +165,12 @@ class EvidenceReader(Reader):
 
     def note_sum(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
         """Remember that a name is a sum or product of others: a backward through it runs through them."""
+        if (target, value) in self.sums:
+            return  # read before, in the same function
+        self.sums.add((target, value))
         name = dotted(target)
         if name is not None:
-            self.frame.info.note_flow(name, self.once(factors, value), self.once(terms, value))
+            self.frame.info.note_flow(name, factors(value), terms(value))
         elif isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
             for left, right in zip(target.elements, value.elements, strict=False):
                 self.note_sum(left.value, right.value)

@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.names import device_bits, literal
+from torchlint.semantics.names import device_bits, literal_of
 from torchlint.semantics.reading.elements import ElementReader, hashable
 from torchlint.semantics.values import (
     DEVICE,
@@ -35,7 +35,8 @@ def _integer(written: str) -> Value:
 
 
 @functools.lru_cache(maxsize=1024)
-def _text(text: str | bytes) -> Value:
+def _text(written: str) -> Value:
+    text = literal_of(written)
     return Value(Kind.STRING, const=text, device=device_bits(text) if isinstance(text, str) else 0)
 
 
@@ -53,7 +54,7 @@ class ExpressionReader(ElementReader):
 
     def _string(self, node: cst.SimpleString) -> Value:
         try:
-            value = _text(literal(node))
+            value = _text(node.value)
         except (ValueError, SyntaxError):
             return STRING
         if value.device & DEVICE:
