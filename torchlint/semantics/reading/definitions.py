@@ -186,8 +186,8 @@ class DefinitionReader(BindingReader):
                         value.dtype,
                     )
                 )
-            is_owner = parameter.index == 0 and info.cls is not None and info.method in ("instance", "property", "class")
-            used = info.duck.get(parameter.name) if not parameter.passed and not is_owner else None
+            owner = parameter.index == 0 and info.cls is not None and info.method in ("instance", "property", "class")
+            used = info.duck.get(parameter.name) if not parameter.passed and not owner else None
             facts.append(None if used is None else self._told_by(used))
         return tuple(facts)
 
