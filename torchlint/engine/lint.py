@@ -345,9 +345,13 @@ def _fingerprinted(
     """The findings in order of place, each with what identifies it wherever its line moves to in the file."""
     seen: Counter[tuple[str, str, str]] = Counter()
     filename = Path(source.path).name
+    owners: list[str] = []
     for finding in sorted(findings, key=lambda finding: (finding.start, finding.code, finding.end)):
         line = normalised(source.line(finding.start.row))
-        owner = _owner(scanned, source.offset(finding.start))
+        index = scanned.index_at(source.offset(finding.start))
+        if index is not None and not owners:
+            owners = list(_owners(scanned))
+        owner = "" if index is None else owners[index]
         if part_at is not None and (part := part_at(finding.start)):
             owner = f"{part}:{owner}"
         key = (finding.code, owner, line)
@@ -360,19 +364,13 @@ def _fingerprint(code: str, filename: str, line: str, owner: str, occurrence: in
     return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _owner(scanned: Scan, offset: int) -> str:
-    """The qualified name of the definition around `offset`, by indentation; empty at module level."""
-    index = scanned.index_at(offset)
-    if index is None:
-        return ""
-    lines, text = scanned.logical_lines, scanned.text
-    column = lines[index].code - lines[index].start
-    names = []
-    while column and index > 0:
-        index -= 1
-        line = lines[index]
-        if line.code - line.start < column:
-            column = line.code - line.start
-            if match := _DEFINITION.match(text, line.code):
-                names.append(match[1])
-    return ".".join(reversed(names))
+def _owners(scanned: Scan) -> Iterable[str]:
+    """For each logical line the qualified name of the definition around it, by indentation; empty at module level."""
+    around: list[tuple[int, str]] = []  # the lines that it is indented below: their columns, and what they define
+    for line in scanned.logical_lines:
+        column = line.code - line.start
+        while around and around[-1][0] >= column:
+            around.pop()
+        yield ".".join(name for _, name in around if name)
+        match = _DEFINITION.match(scanned.text, line.code)
+        around.append((column, match[1] if match else ""))

@@ -60,6 +60,8 @@ class Suppressions:
     ran: frozenset[str]  # the codes that ran on the file
     invalid: list[Finding] = field(default_factory=list)  # TL002
     _entries: list[_Entry] = field(default_factory=list)
+    _by_row: dict[int, list[int]] = field(default_factory=dict)  # what holds for a row, as indices of entries
+    _for_file: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for directive in self.directives:
@@ -68,7 +70,7 @@ class Suppressions:
                 problem = directive.problem
                 self.invalid.append(meta_finding("TL002", self.source, problem.message, problem.start, problem.end))
             elif directive.blanket:
-                self._entries.append(_Entry(directive, None, frozenset(), rows))
+                self._enter(_Entry(directive, None, frozenset(), rows))
             for selector in directive.selectors:
                 self._add(directive, selector, rows)
 
@@ -80,7 +82,16 @@ class Suppressions:
         except selection.UnknownSelectorError as error:
             self.invalid.append(meta_finding("TL002", self.source, str(error), selector.start, selector.end))
         else:
-            self._entries.append(_Entry(directive, selector, codes, rows))
+            self._enter(_Entry(directive, selector, codes, rows))
+
+    def _enter(self, entry: _Entry) -> None:
+        index = len(self._entries)
+        self._entries.append(entry)
+        if entry.directive.scope is Scope.FILE:
+            self._for_file.append(index)
+        else:
+            for row in entry.rows:
+                self._by_row.setdefault(row, []).append(index)
 
     def suppresses(self, finding: Finding) -> bool:
         """Whether a directive silences `finding`; remembers that it was of use."""
@@ -89,15 +100,13 @@ class Suppressions:
     def silencing(self, finding: Finding) -> list[Directive]:
         """The directives that silence `finding`; remembers that they were of use."""
         silencing: list[Directive] = []
-        rows: frozenset[int] | None = None
         seen: set[tuple[int, int]] = set()
-        for entry in self._entries:
+        here = set(self._for_file)
+        if self._by_row:
+            here.update(index for row in self._rows_for(finding) for index in self._by_row.get(row, ()))
+        for entry in (self._entries[index] for index in sorted(here)):
             if entry.selector is not None and finding.code not in entry.codes:
                 continue
-            if entry.directive.scope is not Scope.FILE:
-                rows = self._rows_for(finding) if rows is None else rows
-                if not rows & entry.rows:
-                    continue
             silencing.append(entry.directive)
             if entry.directive.comment not in seen:  # said twice in one comment, the second is of no use
                 entry.used = True

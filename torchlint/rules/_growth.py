@@ -86,12 +86,9 @@ def varies(node: cst.BaseExpression, context: Context, model: Model) -> bool:
         seen |= names
         pieces = [
             assign.value_node
-            for assign in model.sites.assigns
-            if assign.name in names
-            and assign.value_node is not None
-            and assign.value.kind in (Kind.NUMBER, Kind.UNKNOWN)
-            and loops
-            and assign.context.inside(loops[-1])
+            for name in names
+            for assign in (model.sites.assigned(name, loops[-1]) if loops else ())
+            if assign.value_node is not None and assign.value.kind in (Kind.NUMBER, Kind.UNKNOWN)
         ]
     return False
 
@@ -118,7 +115,7 @@ def grows(node: cst.BaseExpression, loop: Context, model: Model) -> bool:
     name = dotted(node)
     if name is None:
         return False
-    if any(_joins_itself(assign, name) and assign.context.inside(loop) for assign in model.sites.assigns):
+    if any(_joins_itself(assign, name) for assign in model.sites.assigned(name, loop)):
         return True
     if reset_inside(name, loop, model):
         return False
@@ -139,8 +136,7 @@ def _is_window(piece: cst.Slice, loop: Context, model: Model) -> bool:
 def _joins_itself(assign: sites.Assign, name: str) -> bool:
     node = assign.value_node
     return (
-        assign.name == name
-        and isinstance(node, cst.Call)
+        isinstance(node, cst.Call)
         and (dotted(node.func) or "").rsplit(".", 1)[-1] in _JOINS
         and name in _dotted_in(node)
     )
@@ -149,10 +145,8 @@ def _joins_itself(assign: sites.Assign, name: str) -> bool:
 def reset_inside(name: str, loop: Context, model: Model) -> bool:
     """Whether a round of the loop gives the name a new value that is not made of the old one."""
     return any(
-        assign.name == name
-        and assign.context.inside(loop)
-        and assign.value_node is not None
+        assign.value_node is not None
         and not isinstance(assign.node, cst.AugAssign)
         and name not in _dotted_in(assign.value_node)
-        for assign in model.sites.assigns
+        for assign in model.sites.assigned(name, loop)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchlint.semantics import hotness
+from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
 from torchlint.semantics.values import Gate
@@ -25,6 +26,7 @@ def may_be_hot(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
     return False
 
 
+@question(False)
 def _has_step_loop(function: FunctionInfo) -> bool:
     """Whether the function holds the loop over steps itself: its code outside that loop is not hot."""
     return any(

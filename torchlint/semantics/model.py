@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -47,6 +47,7 @@ class Model:
         self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self._unwalked: list[cst.CSTNode] = list(reversed(module.body))
         self._calls: dict[cst.CSTNode, Call] = {}
+        self.answers: dict[object, Any] = {}  # to questions about the file that were asked once
         name = path.replace("\\", "/").rsplit("/", 1)[-1]
         self.is_test_file = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 

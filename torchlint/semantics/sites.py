@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from torchlint.semantics.contexts import Context
+from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.values import Value
 
@@ -223,3 +223,31 @@ class Sites:
     functions: list[Function] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
     assigns: list[Assign] = field(default_factory=list)
+    # Of the first so many assignments: those of a name, also by the loops around, and those of a node's value.
+    _indexed: int = 0
+    _named: dict[str, list[Assign]] = field(default_factory=dict)
+    _looped: dict[tuple[str, Context], list[Assign]] = field(default_factory=dict)
+    _given: dict[cst.CSTNode, list[Assign]] = field(default_factory=dict)
+
+    def assigned(self, name: str | None, loop: Context | None = None) -> list[Assign]:
+        """The assignments to a name, if given those inside of a loop, in the order of evaluation."""
+        self._index()
+        if name is None:
+            return []
+        return self._named.get(name, []) if loop is None else self._looped.get((name, loop), [])
+
+    def given_by(self, node: cst.CSTNode) -> list[Assign]:
+        """The assignments whose value the expression is, in the order of evaluation."""
+        self._index()
+        return self._given.get(node, [])
+
+    def _index(self) -> None:
+        for assign in self.assigns[self._indexed :]:
+            if assign.name is not None:
+                self._named.setdefault(assign.name, []).append(assign)
+                for link in assign.context.chain():
+                    if link.scope is Scope.LOOP:
+                        self._looped.setdefault((assign.name, link), []).append(assign)
+            if assign.value_node is not None:
+                self._given.setdefault(assign.value_node, []).append(assign)
+        self._indexed = len(self.assigns)

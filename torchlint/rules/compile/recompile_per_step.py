@@ -256,7 +256,7 @@ def _reads(function: FunctionInfo, name: str) -> bool:
 def _binds(function: FunctionInfo, name: str, model: Model) -> bool:
     if any(parameter.name == name for parameter in function.parameters):
         return True
-    bound = any(assign.name == name and assign.context.owner is function for assign in model.sites.assigns)
+    bound = any(assign.context.owner is function for assign in model.sites.assigned(name))
     return bound and not _declares_global(function, name)
 
 
@@ -269,7 +269,7 @@ def _declares_global(function: FunctionInfo, name: str) -> bool:
 
 def _emptied(name: str, function: FunctionInfo, model: Model) -> bool:
     """Whether the function itself empties what it fills, or fills it anew."""
-    return any(assign.name == name and assign.context.owner is function for assign in model.sites.assigns) or any(
+    return any(assign.context.owner is function for assign in model.sites.assigned(name)) or any(
         call.method in ("clear", "pop", "popleft") and call.context.owner is function and call.receiver_node is not None
         and dotted(call.receiver_node) == name
         for call in model.sites.calls
@@ -291,7 +291,7 @@ def _compiled_by(site: sites.Call, makers: list[sites.Call], model: Model) -> _C
             or (made.cls is not None and made.kind is Kind.MODULE and made.cls is site.function.cls)
         ):
             return _options(call)
-        if name is not None and any(a.name == name and a.value_node is call.node for a in model.sites.assigns):
+        if name is not None and any(assign.name == name for assign in model.sites.given_by(call.node)):
             return _options(call)
     for node, decorator in site.target.decorators if site.target is not None else ():
         made_by = model.call(node)

@@ -102,7 +102,7 @@ def _is_drawn(node: cst.CSTNode, model: Model, depth: int) -> bool:
 def _assigned(node: cst.Name | cst.Attribute, model: Model) -> list[cst.BaseExpression | None]:
     """What the file assigns to a name, where its value tells nothing of its making."""
     name = dotted(node)
-    return [assign.value_node for assign in model.sites.assigns if assign.name == name]
+    return [assign.value_node for assign in model.sites.assigned(name)]
 
 
 def _is_short(call: cst.Call, model: Model) -> bool:

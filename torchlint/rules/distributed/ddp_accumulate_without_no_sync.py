@@ -125,7 +125,7 @@ def _makers(effect: Effect, model: Model) -> list[cst.CSTNode]:
     found = list(effect.value.origins) if effect.value is not None else []
     name = dotted(effect.node.func) if isinstance(effect.node, cst.Call) else None
     if name is not None:
-        statements = (a.node for a in model.sites.assigns if a.name == name)
+        statements = (assign.node for assign in model.sites.assigned(name))
         found += [statement.value for statement in statements if isinstance(statement, cst.Assign)]
     return found
 
@@ -147,9 +147,7 @@ def _counts_up(branch: Context, model: Model) -> bool:
         return False
     name = dotted(test.left)
     return any(
-        assign.name == name and assign.context.inside(branch) and type(assign.value.const) is int
-        for assign in model.sites.assigns
-        if name is not None
+        assign.context.inside(branch) and type(assign.value.const) is int for assign in model.sites.assigned(name)
     )
 
 

@@ -148,8 +148,8 @@ class Modes:
     def _evaluated_name(self, name: str, scope: FunctionInfo) -> cst.CSTNode | None:
         if any(switched == name and not evaluates for switched, evaluates, _ in self._switches.get(scope, ())):
             return None
-        for assign in self._model.sites.assigns:
-            if assign.name == name and self._model.function_of(assign.context) is scope:
+        for assign in self._model.sites.assigned(name):
+            if self._model.function_of(assign.context) is scope:
                 made = _made_evaluated(assign.value_node, self)
                 if made is not None:
                     return made
@@ -160,9 +160,8 @@ class Modes:
         return None
 
     def _binds(self, name: str, scope: FunctionInfo) -> bool:
-        assigns = (a for a in self._model.sites.assigns if a.name == name)
         return any(parameter.name == name for parameter in scope.parameters) or any(
-            self._model.function_of(assign.context) is scope for assign in assigns
+            self._model.function_of(assign.context) is scope for assign in self._model.sites.assigned(name)
         )
 
     def returns_evaluated(self, node: cst.BaseExpression) -> bool:

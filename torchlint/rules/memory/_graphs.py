@@ -82,8 +82,8 @@ def _has_no_graph(node: cst.BaseExpression, model: Model) -> bool:
 def _sources(name: str, function: FunctionInfo, model: Model) -> list[cst.CSTNode]:
     """What the function gives to a name, or adds to it."""
     found: list[cst.CSTNode] = []
-    for assign in model.sites.assigns:
-        if assign.name == name and model.function_of(assign.context) is function:
+    for assign in model.sites.assigned(name):
+        if model.function_of(assign.context) is function:
             node = assign.value_node
             if node is None and isinstance(assign.node, (cst.Assign, cst.AugAssign)):
                 node = assign.node.value

@@ -57,7 +57,9 @@ def _searches(context: Context, model: Model) -> bool:
     if hot is None or hot.trains or hot.interface:
         return False
     facts = next((loop.loop for loop in context.enclosing_loops() if loop.node is hot.loop), None)
-    return facts is not None and (facts.iterable is None or facts.iterable.qual == "range")
+    if facts is None:
+        return False
+    return facts.iterable is None or facts.iterable.qual in ("range", "iterator", "items", "tuple")
 
 
 def kept_past_step(name: str, context: Context, model: Model) -> Retention | None:
@@ -87,7 +89,7 @@ def kept_past_step(name: str, context: Context, model: Model) -> Retention | Non
 
 def _outlives_its_maker(name: str, owner: FunctionInfo, model: Model) -> bool:
     """Whether a function writes to a name of a scope around it that is not itself made anew on each step."""
-    makers = {model.function_of(assign.context) for assign in model.sites.assigns if assign.name == name}
+    makers = {model.function_of(assign.context) for assign in model.sites.assigned(name)}
     if owner in makers or any(parameter.name == name for parameter in owner.parameters):
         return False
     scope = owner.parent
@@ -100,8 +102,8 @@ def _outlives_its_maker(name: str, owner: FunctionInfo, model: Model) -> bool:
 
 def _reset_inside(name: str, loop: Context, owner: FunctionInfo | None, model: Model) -> bool:
     return any(
-        assign.name == name and assign.context.inside(loop) and not _refers_to(assign.value_node, name)
-        for assign in model.sites.assigns
+        not _refers_to(assign.value_node, name)
+        for assign in model.sites.assigned(name, loop)
         if assign.context.owner is owner and not assign.context.rare  # every hundred steps resets no step
     )
 

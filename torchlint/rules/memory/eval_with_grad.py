@@ -293,17 +293,18 @@ def _is_loader(loop: Context) -> bool:
 
 def _gradients_wanted(run: _Run, modes: Modes) -> bool:
     """Whether a backward, or what asks for gradients of inputs, runs in the same round of the same loop."""
-    for effect in run.function.effects:
-        works = effect.kind in _WORK or (effect.callee is not None and hotness.function_work(effect.callee, _WORK))
-        if works and _in_reach(effect.context, run.context):
-            return True
-    return any(_in_reach(context, run.context) for context in modes.wants_gradients(run.function))
+    rounds = {*_rounds_that_work(run.function), *map(_step_loop, modes.wants_gradients(run.function))}
+    return None in rounds or any(link in rounds for link in run.context.chain())
 
 
-def _in_reach(effect: Context, run: Context) -> bool:
-    """Whether what happens at one place belongs to the round of the loop in which the other stands."""
-    loop = _step_loop(effect)
-    return loop is None or run.inside(loop)
+@question(frozenset())
+def _rounds_that_work(function: FunctionInfo) -> frozenset[Context | None]:
+    """The loops over steps in whose rounds the function runs a backward or a step, None for outside of any."""
+    return frozenset(
+        _step_loop(effect.context)
+        for effect in function.effects
+        if effect.kind in _WORK or (effect.callee is not None and hotness.function_work(effect.callee, _WORK))
+    )
 
 
 def _same_round(switch: Context, run: Context) -> bool:
@@ -314,17 +315,13 @@ def _same_round(switch: Context, run: Context) -> bool:
 
 def _goes_into_backward(run: _Run, model: Model) -> bool:
     """Whether what the run gives may go into a backward of the same function: unless it has names that none needs."""
-    names = [
-        assign.name
-        for assign in model.sites.assigns
-        if assign.value_node is run.node and assign.context.owner is run.context.owner
-    ]
+    names = [assign.name for assign in model.sites.given_by(run.node) if assign.context.owner is run.context.owner]
     return not names or any(name is None or run.function.needs_graph(name) for name in names)
 
 
 def _goes_through_a_helper(run: _Run, model: Model) -> bool:
     """Whether what the run gives is handed to a function that torch does not define, whose result may be wanted."""
-    names = {assign.name for assign in model.sites.assigns if assign.value_node is run.node}
+    names = {assign.name for assign in model.sites.given_by(run.node)}
     return any(
         dotted(argument.node) in names and not (call.callee or "").startswith("torch.")
         for call in model.sites.calls

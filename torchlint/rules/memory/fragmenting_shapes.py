@@ -84,8 +84,9 @@ class FragmentingShapes(Rule):
                         found = found or part.value in counted
             pieces = [
                 assign.value_node
-                for assign in model.sites.assigns
-                if assign.name in names and assign.context.inside(loop) and assign.value_node is not None
+                for name in names
+                for assign in model.sites.assigned(name, loop)
+                if assign.value_node is not None
             ]
             if found and not pieces:
                 break

@@ -74,10 +74,8 @@ class HookRetainsGraph(Rule):
         return not any(iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS) for loop in loops)
 
     def _is_local(self, site: sites.Store, model: Model) -> bool:
-        return any(
-            assign.name == site.owner_name and assign.context.owner is site.context.owner
-            for assign in model.sites.assigns
-        )
+        assigned = model.sites.assigned(site.owner_name)
+        return any(assign.context.owner is site.context.owner for assign in assigned)
 
     def _key_varies(self, site: sites.Store, model: Model) -> bool:
         if not isinstance(site.node, cst.Assign) or not isinstance(site.node.targets[0].target, cst.Subscript):

@@ -17,6 +17,7 @@ from torchlint.rules.base import (
     RuleSet,
 )
 from torchlint.semantics import hotness, sites
+from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import HOT_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model
@@ -80,23 +81,37 @@ def _runs_module(function: FunctionInfo, scope: Context) -> bool:
 
 def _writes(scope: Context, model: Model) -> bool:
     """Whether the code writes tensors that outlive it: in place, into parameters, or into attributes."""
-    for call in model.sites.calls:
-        if call.context.inside(scope):
-            name = call.method or (call.callee or "").rsplit(".", 1)[-1]
-            if name in _WRITERS or (name.endswith("_") and not name.endswith("__")):
-                return True
-    for assign in model.sites.assigns:
-        if isinstance(assign.target, cst.Attribute) and assign.context.inside(scope):
-            if assign.value.kind not in _NEVER_ATTACHED and assign.value.kind is not Kind.CONTAINER:
-                return True
-    if any(site.context.inside(scope) and "." in site.target for site in model.sites.accumulations):
-        return True
-    return any(_keeps(site, scope) for site in model.sites.stores)
+    return scope in _written_in(model) or scope.owner in _keepers(model)
 
 
-def _keeps(site: sites.Store, scope: Context) -> bool:
-    """Whether the function hands tensors to what outlives it: an attribute's container, or an object from outside."""
-    if site.context.owner is not scope.owner or site.value.kind in _NEVER_ATTACHED or site.owner_name is None:
+@question(frozenset())
+def _written_in(model: Model) -> frozenset[Context]:
+    """The contexts in which tensors are written."""
+    written = [call.context for call in model.sites.calls if _is_writer(call)]
+    written += [
+        assign.context
+        for assign in model.sites.assigns
+        if isinstance(assign.target, cst.Attribute)
+        and assign.value.kind not in _NEVER_ATTACHED
+        and assign.value.kind is not Kind.CONTAINER
+    ]
+    written += [site.context for site in model.sites.accumulations if "." in site.target]
+    return frozenset(link for context in dict.fromkeys(written) for link in context.chain())
+
+
+def _is_writer(call: sites.Call) -> bool:
+    name = call.method or (call.callee or "").rsplit(".", 1)[-1]
+    return name in _WRITERS or (name.endswith("_") and not name.endswith("__"))
+
+
+@question(frozenset())
+def _keepers(model: Model) -> frozenset[FunctionInfo | None]:
+    """The functions that hand tensors to what outlives them: an attribute's container, or an object from outside."""
+    return frozenset(site.context.owner for site in model.sites.stores if _keeps(site))
+
+
+def _keeps(site: sites.Store) -> bool:
+    if site.value.kind in _NEVER_ATTACHED or site.owner_name is None:
         return False
     return "." in site.owner_name or (site.owner is not None and site.owner.kind is Kind.UNKNOWN)
 
@@ -118,13 +133,19 @@ def _never_attached(value: Value) -> bool:
 
 def _evaluates(function: FunctionInfo, model: Model) -> bool:
     """Whether the function puts a module into evaluation mode, or runs one over many batches."""
-    if any(call.method == "eval" and model.function_of(call.context) is function for call in model.sites.calls):
+    if function in _switching(model):
         return True
     return any(
         effect.kind is EffectKind.FORWARD
         and any(hotness.iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops())
         for effect in function.effects
     )
+
+
+@question(frozenset())
+def _switching(model: Model) -> frozenset[FunctionInfo]:
+    """The functions that put modules into evaluation mode."""
+    return frozenset(model.function_of(call.context) for call in model.sites.calls if call.method == "eval")
 
 
 def _feeds_training(function: FunctionInfo, model: Model) -> bool:

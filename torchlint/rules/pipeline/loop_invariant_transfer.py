@@ -13,6 +13,7 @@ from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.pipeline import _repairs
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.semantics import hotness, sites
+from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import COLD_ROLES, ClassInfo, Role
 from torchlint.semantics.hotness import Hot
@@ -88,31 +89,40 @@ def _changes(name: str, loop: Context, model: Model) -> bool:
     while "." in name:
         name = name.rsplit(".", 1)[0]
         heads.add(name)
-    for assign in model.sites.assigns:
-        if assign.name in heads and assign.context.inside(loop):
+    if any(model.sites.assigned(head, loop) for head in heads):
+        return True
+    written, called = _touched(model)
+    if any(context.inside(loop) for head in heads for context in written.get(head, ())):
+        return True
+    for call in (call for head in heads for call in called.get(head, ()) if call.context.inside(loop)):
+        assert call.method is not None
+        in_place = call.method.endswith("_") and not call.method.endswith("__")
+        if in_place or call.method == "cpu" or (call.method == "to" and call.result.device == HOST):
             return True
-    for store in model.sites.stores:
-        if store.owner_name in heads and store.context.inside(loop):
-            return True
-    for subscript in model.sites.subscripts:
-        if (
-            subscript.mode in ("write", "update")
-            and subscript.context.inside(loop)
-            and dotted(subscript.node.value) in heads
-        ):
-            return True
-    for call in model.sites.calls:
-        if call.receiver_node is None or call.method is None or not call.context.inside(loop):
-            continue
-        if dotted(call.receiver_node) in heads:
-            written = call.method.endswith("_") and not call.method.endswith("__")
-            if written or call.method == "cpu" or (call.method == "to" and call.result.device == HOST):
+        if call.target is not None and call.receiver is not None and call.receiver.cls is not None:
+            stored = {attribute for _, attribute, _ in call.target.attributes}
+            if any(head.rsplit(".", 1)[-1] in stored for head in heads):
                 return True
-            if call.target is not None and call.receiver is not None and call.receiver.cls is not None:
-                stored = {attribute for _, attribute, _ in call.target.attributes}
-                if any(head.rsplit(".", 1)[-1] in stored for head in heads):
-                    return True
     return False
+
+
+@question(None)
+def _touched(model: Model) -> tuple[dict[str, list[Context]], dict[str, list[sites.Call]]]:
+    """By name: where something is stored in what it holds, and the methods that are called on it."""
+    written: dict[str, list[Context]] = {}
+    for store in model.sites.stores:
+        if store.owner_name is not None:
+            written.setdefault(store.owner_name, []).append(store.context)
+    for subscript in model.sites.subscripts:
+        name = dotted(subscript.node.value) if subscript.mode in ("write", "update") else None
+        if name is not None:
+            written.setdefault(name, []).append(subscript.context)
+    called: dict[str, list[sites.Call]] = {}
+    for call in model.sites.calls:
+        name = dotted(call.receiver_node) if call.receiver_node is not None and call.method is not None else None
+        if name is not None:
+            called.setdefault(name, []).append(call)
+    return written, called
 
 
 def _sureness(site: sites.Call, receiver: Value, loop: Context) -> Confidence:

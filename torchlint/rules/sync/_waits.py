@@ -11,6 +11,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often
 from torchlint.semantics import hotness
+from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.hotness import Hot
@@ -95,13 +96,8 @@ def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()
     owner = model.function_of(context)
     loop = context.enclosing(Scope.LOOP)
     inside = loop if loop is not None and loop.owner is context.owner else None
-    for effect in owner.effects:
-        if inside is not None and not effect.context.inside(inside):
-            continue
-        if effect.kind is EffectKind.CLOCK and not _is_deadline(effect.node, model):
-            return True
-        if effect.callee is not None and _reads_clock(effect.callee, model):
-            return True
+    if any(inside is None or clock.inside(inside) for clock in _clocks(owner, model)):
+        return True
     if inside is not None or not owner.callers or id(owner) in _seen:
         return False
     seen = _seen | {id(owner)}
@@ -152,5 +148,17 @@ def _is_deadline(reading: cst.CSTNode, model: Model) -> bool:
     return bool(spans) and all(isinstance(home.parent(site.node), asked) for site in spans)
 
 
+@question(())
+def _clocks(function: FunctionInfo, model: Model) -> tuple[Context, ...]:
+    """Where a function reads a clock that measures something, itself or in what it calls."""
+    return tuple(
+        effect.context
+        for effect in function.effects
+        if (effect.kind is EffectKind.CLOCK and not _is_deadline(effect.node, model))
+        or (effect.callee is not None and _reads_clock(effect.callee, model))
+    )
+
+
+@question(False)
 def _reads_clock(function: FunctionInfo, model: Model) -> bool:
     return any(effect.kind is EffectKind.CLOCK and not _is_deadline(effect.node, model) for effect in function.effects)
