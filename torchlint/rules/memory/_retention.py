@@ -57,7 +57,9 @@ def _searches(context: Context, model: Model) -> bool:
     if hot is None or hot.trains or hot.interface:
         return False
     facts = next((loop.loop for loop in context.enclosing_loops() if loop.node is hot.loop), None)
-    return facts is not None and (facts.iterable is None or facts.iterable.qual == "range")
+    if facts is None:
+        return False
+    return facts.iterable is None or facts.iterable.qual in ("range", "iterator", "items", "tuple")
 
 
 def kept_past_step(name: str, context: Context, model: Model) -> Retention | None:

@@ -291,4 +291,6 @@ def _outweighs(declared: Value, passed: Value) -> bool:
     if declared.kind is Kind.CONTAINER:
         return passed.kind is Kind.TENSOR and passed.conf is not Confidence.SURE  # a batch may be a tuple
     flag = declared.kind is Kind.NUMBER and declared.dtype == "bool"
-    return flag or declared.kind is Kind.STRING or (declared.kind is Kind.MODULE and declared.cls is not None)
+    if declared.kind is Kind.MODULE:
+        return declared.cls is not None
+    return flag or declared.kind in (Kind.STRING, Kind.SHAPE)

@@ -8,7 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.reading.arrays import operator_dtype
-from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine
+from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine, crosses_interval
 from torchlint.semantics.values import (
     ANYWHERE,
     DETACHED,
@@ -233,6 +233,8 @@ class OperatorReader(ConditionReader):
                 tensor.rank = left.rank
             return self.launch(tensor, node)
         gates = self.gates_of_comparison(operator, left_node, left, right)
+        if gates is None and operator in ("<", ">", "!=") and crosses_interval(left_node, right_node):
+            gates = (Gate.RARE, Gate.NONE)
         if (
             left.kind in (Kind.BATCH, Kind.UNKNOWN)
             and operator in ("<", ">", "<=", ">=", "==", "!=")
