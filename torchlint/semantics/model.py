@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -47,6 +47,7 @@ class Model:
         self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self._unwalked: list[cst.CSTNode] = list(reversed(module.body))
         self._calls: dict[cst.CSTNode, Call] = {}
+        self.answers: dict[object, Any] = {}  # to questions about the file that were asked once
         name = path.replace("\\", "/").rsplit("/", 1)[-1]
         self.is_test_file = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
@@ -54,6 +55,25 @@ class Model:
     def together(self) -> list[Model]:
         """The models of all files that are read as one program, this one among them."""
         return [self] if self.project is None else self.project.models
+
+    def everywhere(self, *words: str) -> list[Model]:
+        """The same, for what holds in a whole program; only files with one of the words, if given, have a bearing."""
+        if self.project is not None:
+            self.project.note(self, ("words", " ".join(words)))
+        return self.together
+
+    def overrides(self, cls: ClassInfo, name: str) -> list[FunctionInfo]:
+        """The methods of that name in the classes below a class, in all that is read together."""
+        if self.project is not None:
+            self.project.note(self, ("override", self.project.name_of(cls, name)))
+        return cls.overrides(name)
+
+    def is_ambiguous(self, method: str) -> bool:
+        """Whether it is known that the classes of the program have several methods of that name, or none."""
+        if self.project is None:
+            return False
+        self.project.note(self, ("method", method))
+        return method in self.project.ambiguous
 
     @property
     def uses_tests(self) -> bool:

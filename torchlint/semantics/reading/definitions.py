@@ -125,6 +125,7 @@ class DefinitionReader(BindingReader):
             prefix = outer.cls.qualname + "." if outer.cls is not None else ""
             info = ClassInfo(node, name, prefix + name, self.context)
             self.model.classes[node] = info
+            self.model.home[node] = self.model
         info.bases = bases
         info.base_names = self.ancestors(bases)
         for parent in info.parents():
