@@ -44,3 +44,14 @@ def fit(model, feed, opt, device):
         opt.step()
         opt.zero_grad(set_to_none=True)
     return total
+
+
+def grid(batch, h, w):
+    coords = torch.meshgrid(torch.arange(h), torch.arange(w), indexing="ij")
+    return torch.stack(coords[::-1], dim=0).float()[None].repeat(batch, 1, 1, 1)
+
+
+class Flow(nn.Module):
+    def forward(self, a, b):
+        here = grid(a.shape[0], a.shape[2], a.shape[3]).to(a.device)  # TL508
+        return (a - b).mean(1, keepdim=True) + here

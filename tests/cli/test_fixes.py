@@ -78,6 +78,15 @@ def test_diff_shows_and_writes_nothing(torchlint: Call, file: Path) -> None:
     assert torchlint("--select=TL101", "--diff").status == 0
 
 
+def test_a_diff_tells_of_repairs_that_have_to_be_asked_for(torchlint: Call, file: Path) -> None:
+    file.write_text("import torch\n\nsgd = torch.optim.SGD([torch.ones(1)], lr=0.1, foreach=False)\n")
+    assert torchlint("--select=TL205", "--diff") == Ran(
+        0, "", "Would fix 0 findings in 0 files, 1 more with --unsafe-fixes.\n"
+    )
+    ran = torchlint("--select=TL205", "--diff", "--unsafe-fixes")
+    assert (ran.status, ran.err) == (1, "Would fix 1 finding in 1 file.\n")
+
+
 def test_a_diff_lets_no_control_character_through(torchlint: Call, file: Path) -> None:
     file.write_text(BEFORE.replace("        total += loss", '        x = "\x1b[31m\u202e\t"; total += loss'))
     ran = torchlint(RULES, "--diff")

@@ -474,6 +474,10 @@ class TestHotness:
                         mark("counted")
                     if seen == limit:
                         mark("counted, too")
+                    if (step - 1) * size // every < step * size // every:
+                        mark("crossed")
+                    if abs(step % every) < size:
+                        mark("crossed, too")
                     if limit == every:
                         mark("not counted")
                     size += 1
@@ -485,6 +489,8 @@ class TestHotness:
             "other": True,
             "counted": False,
             "counted, too": False,
+            "crossed": False,
+            "crossed, too": False,
             "not counted": True,
         }
 
@@ -1052,18 +1058,30 @@ def test_what_follows_a_try_that_returns_is_a_recovery() -> None:
     """) == {"tried": True, "handler": False, "recovery": False, "after": True}
 
 
+def test_a_sum_of_mappings_is_one() -> None:
+    key, value = shown("""
+        def f(rows):
+            losses = torch.stack(rows).mean()
+            for key, value in losses.items():
+                show(key, value)
+    """)
+    assert key.kind is Kind.STRING
+    assert value.kind is Kind.BATCH
+
+
 def test_what_an_annotation_settles_and_what_callers_tell() -> None:
-    flag, net, rate = shown("""
+    flag, net, size, rate = shown("""
         class Net(nn.Module):
             def forward(self, x):
                 return x
 
-        def step(flag: bool, net: Net, rate: float):
-            show(flag, net, rate)
+        def step(flag: bool, net: Net, size: torch.Size, rate: float):
+            show(flag, net, size, rate)
 
         def run(x):
-            step(x.exp(), load(x.exp()), x.exp())
+            step(x.exp(), load(x.exp()), load(x.exp()), x.exp())
     """)
+    assert size.kind is Kind.SHAPE
     assert flag.kind is Kind.NUMBER
     assert net.kind is Kind.MODULE
     assert rate.kind is Kind.TENSOR  # numbers are annotated where tensors are passed

@@ -119,8 +119,10 @@ class _Run:
         """What would change, and 1 where anything would."""
         console.write(_diff_line(line) for change in changed.changes.values() for line in change.diff())
         if not self.given["quiet"]:
-            verb = "Would silence" if self.given["add_suppressions"] else "Would fix"
-            console.note(summary.fixed_line(changed.fixed, verb))
+            silences = self.given["add_suppressions"]
+            line = summary.fixed_line(changed.fixed, "Would silence" if silences else "Would fix")
+            unsafe = 0 if silences or self.settings.unsafe_fixes else summary.unsafe_fixes(changed.run.findings)
+            console.note(f"{line[:-1]}, {unsafe} more with --unsafe-fixes." if unsafe else line)
         return self._status(changed.run, EXIT_FINDINGS if changed.fixed and not self.given["exit_zero"] else EXIT_OK)
 
     def _report_silenced(self, changed: FixResult) -> int:

@@ -24,7 +24,7 @@ from torchlint.engine.lint import FileResult
 from torchlint.engine.settings import Settings
 from torchlint.findings import Applicability, Confidence, Edit, Finding, Fix, Impact, Position, Related
 
-__all__ = ["Cache"]
+__all__ = ["Cache", "decoded", "encoded", "environment"]
 
 _MOST_ENTRIES = 20_000
 _TAG = (
@@ -44,7 +44,7 @@ class Cache:
 
     def key(self, data: bytes, filename: str, settings: Settings, codes: frozenset[str]) -> str:
         """What the result of linting `data` as `filename`, with the rules `codes`, is kept under."""
-        digest = hashlib.sha256(_environment(settings, codes))
+        digest = hashlib.sha256(environment(settings, codes))
         digest.update(os.fsencode(filename) + b"\0")
         digest.update(data)
         return digest.hexdigest()
@@ -54,7 +54,7 @@ class Cache:
         if self.folder is None:
             return None
         try:
-            return _decoded(json.loads(self._path(self.folder, key).read_bytes()), filename)
+            return decoded(json.loads(self._path(self.folder, key).read_bytes()), filename)
         except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
             return None
 
@@ -62,7 +62,7 @@ class Cache:
         """Keep a result. One with errors or notes is not: they are shown until they are gone."""
         if self.folder is None or not self._writable or result.errors or result.notes:
             return
-        self._write(self._path(self.folder, key), json.dumps(_encoded(result), separators=(",", ":")))
+        self._write(self._path(self.folder, key), json.dumps(encoded(result), separators=(",", ":")))
 
     def note(self, name: str) -> str | None:
         """What was last noted under a name, which is no result: it is as old as it is."""
@@ -126,7 +126,7 @@ class Cache:
 
 
 @functools.lru_cache(maxsize=64)
-def _environment(settings: Settings, codes: frozenset[str]) -> bytes:
+def environment(settings: Settings, codes: frozenset[str]) -> bytes:
     """What decides results beside the file."""
     parts = (settings.digest(), sorted(codes), sys.version_info[:3], _parser(), _implementation())
     return repr(parts).encode()
@@ -156,11 +156,13 @@ def _implementation() -> list[tuple[str, int, int]]:
     return sorted(files)
 
 
-def _encoded(result: FileResult) -> list[Any]:
+def encoded(result: FileResult) -> list[Any]:
+    """A result as plain data."""
     return [result.suppressed, [_encoded_finding(finding) for finding in result.findings]]
 
 
-def _decoded(data: Any, filename: str) -> FileResult:
+def decoded(data: Any, filename: str) -> FileResult:
+    """The result that `encoded` made plain, of a file of that name. Other data raises an error."""
     suppressed, findings = data
     return FileResult(tuple(_decoded_finding(finding, filename) for finding in findings), int(suppressed))
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from torchlint.engine.cache import Cache
 from torchlint.engine.lint import FileResult, is_of_interest, unreadable
 from torchlint.engine.notebooks import Document, lint_document, lint_documents, read_document
+from torchlint.engine.programs import Programs
 from torchlint.engine.settings import Settings
 from torchlint.source.modules import Modules
 from torchlint.source.text import SourceFile, UnreadableError
+
+if TYPE_CHECKING:
+    from torchlint.engine.relint import Known
 
 __all__ = ["Group", "Job", "Linter"]
 
@@ -37,13 +41,20 @@ class Job:
 class Group:
     """Files that are linted together, by their numbers among the jobs; mostly one.
 
-    Where there are several, `modules` knows them by their position here, and `digest` stands for the content of all:
-    what is found in one may depend on each of the others.
+    Where there are several, `modules` knows them by their position here, as does what follows. What is found in one may
+    depend on each of the others.
     """
 
     numbers: tuple[int, ...]
     modules: Modules | None = None
-    digest: bytes = b""
+    layout: str = ""  # stands for where they lie from one another
+    digests: tuple[str, ...] = ()  # stand for the content of each
+    imports: tuple[tuple[int, int], ...] = ()  # pairs of a file and one that it may import
+
+    @property
+    def digest(self) -> tuple[str, ...]:
+        """What stands for all of it."""
+        return (self.layout, *self.digests)
 
 
 class Linter:
@@ -52,6 +63,7 @@ class Linter:
     def __init__(self) -> None:
         self._caches: dict[Path | None, Cache] = {}
         self._uncollected = 0  # bytes of source linted since garbage was last collected
+        self._looked_at: set[tuple[str, ...]] = set()  # groups of which no part tells the results
 
     def look(self, job: Job) -> FileResult | int:
         """The result of a file whose result is known without a parse, else its size in bytes."""
@@ -63,14 +75,27 @@ class Linter:
         assert isinstance(result, FileResult)
         return result
 
-    def look_together(self, jobs: Sequence[Job], group: Group) -> list[FileResult] | int:
-        """The results of a group where all are known without a parse, else its size in bytes."""
-        if len(jobs) == 1:
-            known = self.look(jobs[0])
-            return known if isinstance(known, int) else [known]
-        results = [self._caches_of(job).get(self._key(job, group), job.name) for job in jobs]
-        if all(result is not None for result in results):
-            return [result for result in results if result is not None]
+    def look_together(
+        self, jobs: Sequence[Job], group: Group, most: float = float("inf"), *, keep: bool = True
+    ) -> list[FileResult] | int:
+        """The results of a group that are known, or can be told from a small part of it; else its size in bytes.
+
+        The part has at most `most` bytes. What is found is kept, where it is not told otherwise.
+        """
+        if group.modules is None:
+            known = [self.look(job) for job in jobs]
+            results = [result for result in known if isinstance(result, FileResult)]
+            return results if len(results) == len(jobs) else sum(size for size in known if isinstance(size, int))
+        programs = Programs(self._cache(jobs[0].settings))
+        found = programs.results(jobs, group)
+        if found is None and group.digest not in self._looked_at:
+            self._looked_at.add(group.digest)
+            before = programs.known(jobs, group)
+            with self._undisturbed(0):
+                if before is not None:
+                    found = _linted_again(programs if keep else None, jobs, group, before, most)
+        if found is not None:
+            return found
         return sum(job.path.stat().st_size if job.data is None else len(job.data) for job in jobs)
 
     def lint_together(self, jobs: Sequence[Job], group: Group) -> list[FileResult]:
@@ -79,28 +104,18 @@ class Linter:
             return [self.lint(job) for job in jobs]
         if not isinstance(known := self.look_together(jobs, group), int):
             return known
-        documents: dict[int, tuple[Document, Settings, Path]] = {}
-        results: dict[int, FileResult] = {}
-        for number, job in enumerate(jobs):
-            document = self._read(job, read_document)
-            if isinstance(document, FileResult):
-                results[number] = document
-                self._caches_of(job).put(self._key(job, group), document)
-            else:
-                documents[number] = document, job.settings, job.path
-        with self._undisturbed(sum(len(document.text) for document, _, _ in documents.values())):
-            linked = lint_documents(documents, group.modules)
-        for number, result in linked.items():
-            results[number] = result
-            self._caches_of(jobs[number]).put(self._key(jobs[number], group), result)
-        return [results[number] for number in range(len(jobs))]
+        cache = self._cache(jobs[0].settings)
+        documents = _Documents(jobs)
+        readable = {number: documents[number] for number in range(len(jobs)) if number in documents}
+        with self._undisturbed(sum(len(document.text) for document, _, _ in readable.values())):
+            program = lint_documents(readable, group.modules, tell=cache.folder is not None)
+        program.results.update(documents.refused)
+        if cache.folder is not None:
+            from torchlint.engine.relint import Known
 
-    def _key(self, job: Job, group: Group) -> str:
-        codes = job.settings.rules_for(job.path)
-        return self._caches_of(job).key(group.digest, job.name, job.settings, codes)
-
-    def _caches_of(self, job: Job) -> Cache:
-        return self._cache(job.settings)
+            if (after := Known.of(group, readable, program)) is not None:
+                Programs(cache).keep(jobs, group, after)
+        return [program.results[number] for number in range(len(jobs))]
 
     def close(self) -> None:
         """Hold the caches in bounds."""
@@ -109,7 +124,7 @@ class Linter:
 
     def _result(self, job: Job, *, parse: bool) -> FileResult | int:
         settings = job.settings
-        source = self._read(job, read_document)
+        source = self.read(job, read_document)
         if isinstance(source, FileResult):
             return source
         data = source.data
@@ -126,7 +141,8 @@ class Linter:
         cache.put(key, result)
         return result
 
-    def _read(self, job: Job, reader: Callable[[bytes, str], T]) -> T | FileResult:
+    @staticmethod
+    def read(job: Job, reader: Callable[[bytes, str], T]) -> T | FileResult:
         """A file as `reader` reads it, or what is reported of a file that cannot be read."""
         try:
             return reader(job.path.read_bytes() if job.data is None else job.data, job.name)
@@ -155,3 +171,49 @@ class Linter:
         if settings.cache_dir not in self._caches:
             self._caches[settings.cache_dir] = Cache(settings.cache_dir)
         return self._caches[settings.cache_dir]
+
+
+def _linted_again(
+    programs: Programs | None, jobs: Sequence[Job], group: Group, before: Known, most: float
+) -> list[FileResult] | None:
+    """The results of a group of which this was known, where a part of it tells them. They are kept in `programs`."""
+    from torchlint.engine.relint import lint_again
+
+    documents = _Documents(jobs)
+    try:
+        after = lint_again(before, documents, group, most)
+    except KeyError:
+        if documents.refused:
+            return None  # one cannot be read
+        raise
+    if after is not None and programs is not None:
+        programs.keep(jobs, group, after)
+    return None if after is None else [result for result in after.results if result is not None]
+
+
+class _Documents(Mapping[int, tuple[Document, Settings, Path]]):
+    """The documents of jobs, read when they are asked for. Those that cannot be read are not among them."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._jobs = jobs
+        self._read: dict[int, Document] = {}
+        self.refused: dict[int, FileResult] = {}
+
+    def __getitem__(self, number: int) -> tuple[Document, Settings, Path]:
+        job = self._jobs[number]
+        if number not in self._read:
+            if number not in self.refused:
+                document = Linter.read(job, read_document)
+                if isinstance(document, FileResult):
+                    self.refused[number] = document
+                else:
+                    self._read[number] = document
+            if number in self.refused:
+                raise KeyError(number)
+        return self._read[number], job.settings, job.path
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for number in range(len(self._jobs)) if number in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

@@ -41,8 +41,10 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
             number = parent[number]
         return number
 
+    imports: list[tuple[int, int]] = []
     for number, content in contents.items():
-        for other in _imported(content.code, modules.places[number], modules):
+        for other in set(_imported(content.code, modules.places[number], modules)):
+            imports.append((number, other))
             parent[find(other)] = find(number)
     together: dict[int, list[int]] = {}
     for number in contents:
@@ -54,7 +56,10 @@ def groups(jobs: Sequence[Job]) -> list[Group]:
             if len(part) == 1 or not any(b"torch" in contents[number].code for number in part):
                 result += (Group((number,)) for number in part)
             else:
-                result.append(Group(tuple(part), modules.part(part), _digest(part, contents, modules)))
+                position = {number: index for index, number in enumerate(part)}
+                inner = tuple((position[a], position[b]) for a, b in imports if a in position and b in position)
+                digests = tuple(hashlib.sha256(contents[number].decisive).hexdigest() for number in part)
+                result.append(Group(tuple(part), modules.part(part), _layout(part, modules), digests, inner))
     return result
 
 
@@ -115,17 +120,14 @@ def _imported(data: bytes, asking: Place, modules: Modules) -> Iterator[int]:
                 yield modules.numbers[found[0]]
 
 
-def _digest(numbers: Sequence[int], contents: Mapping[int, _Content], modules: Modules) -> bytes:
-    """What stands for the files of a group: their contents, and where they lie from one another."""
+def _layout(numbers: Sequence[int], modules: Modules) -> str:
+    """What stands for where the files of a group lie from one another."""
     places = [modules.places[number] for number in numbers]
     shared = min(len(place) for place in places) - 1
     while any(place[:shared] != places[0][:shared] for place in places):
         shared -= 1
-    digest = hashlib.sha256()
-    for number, place in zip(numbers, places, strict=True):
-        kind = b"\1" if place in modules.packages else b"\0"
-        digest.update(".".join(place[shared:]).encode() + kind + hashlib.sha256(contents[number].decisive).digest())
-    return digest.digest()
+    told = [(".".join(place[shared:]), place in modules.packages) for place in places]
+    return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _divided(

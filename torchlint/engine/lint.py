@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from torchlint.rules.base import Report, Rule
+    from torchlint.semantics.facts import Facts
     from torchlint.semantics.model import Model
+    from torchlint.semantics.outside import Place, Told
     from torchlint.source.modules import Modules
     from torchlint.source.parse import Tree
 
@@ -32,6 +34,8 @@ __all__ = [
     "FileResult",
     "Linked",
     "LinkedFile",
+    "Part",
+    "Program",
     "findings_of",
     "is_of_interest",
     "is_shown",
@@ -137,20 +141,54 @@ def lint_source(
         return unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
 
 
-def lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int, FileResult]:
-    """Lint files that import one another as one program; `modules` knows them by the same numbers."""
-    return call_deep(functools.partial(_lint_linked, files, modules))
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a program that is read in place of the whole: which files are linted, and what the whole would tell."""
+
+    linted: frozenset[int]
+    ambiguous: frozenset[str]  # names of methods that do not tell whose they are
+    accelerated: frozenset[int]  # files that show a sign of an accelerator
+    told: Mapping[int, Told]  # what the rest tells the files that are read
 
 
-def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int, FileResult]:
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What was found in files that were read as one program, and what they told one another, if that was wanted.
+
+    `facts` are missing where the files could not be read together; where that is since a part of a program was too
+    small for it, `missing` is a place that must be read as well.
+    """
+
+    results: dict[int, FileResult]
+    facts: dict[int, Facts] | None = None
+    missing: Place | None = None
+
+
+def lint_linked(
+    files: Mapping[int, LinkedFile], modules: Modules, part: Part | None = None, *, tell: bool = False
+) -> Program:
+    """Lint files that import one another as one program; `modules` knows them by the same numbers.
+
+    With `tell` also what they told one another is found out.
+    """
+    return call_deep(functools.partial(_lint_linked, files, modules, part, tell))
+
+
+def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules, part: Part | None, tell: bool) -> Program:
     from torchlint.engine.screening import candidates
     from torchlint.rules.registry import all_rules
+    from torchlint.semantics.facts import facts_of
+    from torchlint.semantics.outside import Missing
 
     try:
-        together, results = read_together(files, modules)
+        together, results = read_together(files, modules, part)
+    except Missing as error:
+        return Program({}, missing=error.place)
     except Exception:  # what fails together is read apart, where the failure costs and names one file
-        return {number: lint_source(*file) for number, file in files.items()}
+        return Program({number: lint_source(*file) for number, file in files.items()})
     for number, linked in together.items():
+        if part is not None and number not in part.linted:
+            continue
         source, settings, path, part_at = files[number]
         codes = settings.rules_for(path)
         rules = candidates(source.text, (rule for rule in all_rules() if rule.code in codes), linked=True)
@@ -161,10 +199,12 @@ def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules) -> dict[int,
             results[number] = unreadable(source.path, error, settings, path)
         except RecursionError:
             results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
-    return results
+    return Program(results, facts_of({n: linked.model for n, linked in together.items()}) if tell else None)
 
 
-def read_together(files: Mapping[int, LinkedFile], modules: Modules) -> tuple[dict[int, Linked], dict[int, FileResult]]:
+def read_together(
+    files: Mapping[int, LinkedFile], modules: Modules, part: Part | None = None
+) -> tuple[dict[int, Linked], dict[int, FileResult]]:
     """The trees and models of files that are read as one program, and what is reported of those that cannot be read.
 
     To be called on a deep stack (`torchlint.source.stack`).
@@ -181,7 +221,8 @@ def read_together(files: Mapping[int, LinkedFile], modules: Modules) -> tuple[di
             results[number] = unreadable(source.path, error, settings, path)
         except RecursionError:
             results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
-    models = build_models({number: (tree.source.path, tree.module) for number, tree in trees.items()}, modules)
+    known = () if part is None else (part.ambiguous, part.accelerated, part.told)
+    models = build_models({number: (tree.source.path, tree.module) for number, tree in trees.items()}, modules, *known)
     by_model = {id(model): trees[number] for number, model in models.items()}
     return {number: Linked(trees[number], model, by_model) for number, model in models.items()}, results
 

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from torchlint.engine.lint import FileResult, LinkedFile, is_of_interest, lint_linked, lint_source, unreadable
+from torchlint.engine.lint import (
+    FileResult,
+    LinkedFile,
+    Part,
+    Program,
+    is_of_interest,
+    lint_linked,
+    lint_source,
+    unreadable,
+)
 from torchlint.engine.settings import Settings
 from torchlint.findings import Finding, Fix, Position, Related
 from torchlint.source.modules import Modules
@@ -44,7 +53,13 @@ def lint_notebook(notebook: Notebook, settings: Settings, path: Path | None = No
     return _in_cells(result, {notebook.path: view}, view, refused)
 
 
-def lint_documents(documents: Mapping[int, tuple[Document, Settings, Path]], modules: Modules) -> dict[int, FileResult]:
+def lint_documents(
+    documents: Mapping[int, tuple[Document, Settings, Path]],
+    modules: Modules,
+    part: Part | None = None,
+    *,
+    tell: bool = False,
+) -> Program:
     """Lint files and notebooks that import one another as one program, as `torchlint.engine.lint.lint_linked` does."""
     files: dict[int, LinkedFile] = {}
     views: dict[int, View] = {}
@@ -57,10 +72,12 @@ def lint_documents(documents: Mapping[int, tuple[Document, Settings, Path]], mod
             views[number] = view
             files[number] = LinkedFile(view.source, settings, path, view.identity_at)
     by_name = {view.source.path: view for view in views.values()}
-    return {
+    found = lint_linked(files, modules, part, tell=tell)
+    results = {
         number: _in_cells(result, by_name, views.get(number), refused.get(number, ()))
-        for number, result in lint_linked(files, modules).items()
+        for number, result in found.results.items()
     }
+    return replace(found, results=results)
 
 
 def sound(notebook: Notebook, settings: Settings, path: Path | None) -> tuple[View, list[Finding]]:

@@ -140,17 +140,17 @@ def with_project(job: Job, most: int) -> FileResult | None:
     """
     beside = _others([job], project.folders_beside([job], ()), job.settings)
     saved = _is_saved(job)
-    if not beside or (_size(beside) > most and not saved):
+    if not beside:
         return None
     jobs = [replace(job, name=_name(job.path, os.getcwd())), *beside]
     group = next(group for group in groups(jobs) if 0 in group.numbers)
     own = [jobs[number] for number in group.numbers]
     linter = Linter()
-    results = linter.look_together(own, group)
+    results = linter.look_together(own, group, most, keep=saved)  # what is being typed is not asked for again
     if isinstance(results, int):
         if results > most:
             return None
-        if not saved:  # what is being typed is not asked for again
+        if not saved:
             own = [replace(one, settings=replace(one.settings, cache_dir=None)) for one in own]
         results = linter.lint_together(own, group)
     result = results[group.numbers.index(0)]
@@ -161,10 +161,6 @@ def _renamed(finding: Finding, before: str, after: str) -> Finding:
     """The finding, its file called otherwise."""
     related = (replace(one, filename=after) if one.filename == before else one for one in finding.related)
     return replace(finding, filename=after, related=tuple(related))
-
-
-def _size(jobs: Iterable[Job]) -> int:
-    return sum(job.path.stat().st_size for job in jobs if job.path.exists())
 
 
 def _is_saved(job: Job) -> bool:

@@ -256,7 +256,9 @@ STEP_METHODS: Final[dict[str, frozenset[str]]] = {
 
 # Parameters of those methods that are no batch: frameworks pass these by name, or call them so in their interface.
 STEP_NUMBERS: Final = frozenset("batch_idx dataloader_idx optimizer_idx epoch return_outputs".split())
-STEP_OWNERS: Final = frozenset("trainer pl_module model optimizer optimizer_closure scheduler metric".split())
+STEP_OWNERS: Final = frozenset(
+    "trainer pl_module model optimizer optimizer_closure scheduler metric args state control".split()
+)
 
 # Methods that their framework calls with autograd off.
 NO_GRAD_METHODS: Final[dict[str, frozenset[str]]] = {

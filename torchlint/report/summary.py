@@ -10,7 +10,7 @@ from torchlint.findings import Applicability, Finding
 from torchlint.report.outcome import Outcome
 from torchlint.report.text import plural, visible
 
-__all__ = ["fixed_line", "fixes", "render"]
+__all__ = ["fixed_line", "fixes", "render", "unsafe_fixes"]
 
 
 def render(outcome: Outcome) -> Iterator[str]:
@@ -24,8 +24,7 @@ def render(outcome: Outcome) -> Iterator[str]:
         return
     files = len({finding.filename for finding in outcome.findings})
     yield f"Found {plural(len(outcome.findings), 'finding')} in {plural(files, 'file')}{silenced}.\n"
-    fixes = [finding.fix.applicability for finding in outcome.findings if finding.fix and finding.fix.edits]
-    safe, unsafe = fixes.count(Applicability.SAFE), fixes.count(Applicability.UNSAFE)
+    safe, unsafe = _count(outcome.findings, Applicability.SAFE), unsafe_fixes(outcome.findings)
     if outcome.unsafe_fixes:
         safe, unsafe = safe + unsafe, 0
     if safe:
@@ -33,6 +32,15 @@ def render(outcome: Outcome) -> Iterator[str]:
         yield f"[*] {safe} fixable with --fix{more}.\n"
     elif unsafe:
         yield f"{unsafe} fixable with --fix --unsafe-fixes.\n"
+
+
+def unsafe_fixes(findings: Sequence[Finding]) -> int:
+    """How many findings have a repair that may change what the program does."""
+    return _count(findings, Applicability.UNSAFE)
+
+
+def _count(findings: Sequence[Finding], applicability: Applicability) -> int:
+    return sum(bool(each.fix and each.fix.edits and each.fix.applicability is applicability) for each in findings)
 
 
 def fixed_line(fixed: Sequence[Finding], verb: str = "Fixed") -> str:

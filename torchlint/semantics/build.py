@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Collection, Mapping
 
 import libcst as cst
 
 from torchlint.semantics.model import Model
+from torchlint.semantics.outside import Told, add
 from torchlint.semantics.project import Project
 from torchlint.semantics.reading.interpreter import Interpreter
 from torchlint.source.modules import Modules
@@ -21,24 +23,36 @@ def build_model(module: cst.Module, path: str = "") -> Model:
     return model
 
 
-def build_models(files: Mapping[int, tuple[str, cst.Module]], modules: Modules) -> dict[int, Model]:
+def build_models(
+    files: Mapping[int, tuple[str, cst.Module]],
+    modules: Modules,
+    ambiguous: frozenset[str] = frozenset(),
+    accelerated: Collection[int] = (),
+    told: Mapping[int, Told] | None = None,
+) -> dict[int, Model]:
     """Read files that import one another, as one program: the path and the tree of each, by their number in `modules`.
 
     What flows from one to another is seen: what a function of another file gives, what its callers in other files pass
-    it, and which of their loops make it hot.
+    it, and which of their loops make it hot. Where these are parts of a program, the names of methods that are
+    `ambiguous` in the whole of it are told, the files that show a sign of an accelerator, and what the other parts have
+    `told` these; raises `torchlint.semantics.outside.Missing` where that is about something that is not among them.
     """
-    project = Project(modules)
+    project = Project(modules, ambiguous)
     readers: dict[int, Interpreter] = {}
     for number, (path, module) in files.items():
         readers[number] = Interpreter(Model(module, path, project))
+        readers[number].model.accelerated = number in accelerated
         project.add(number, readers[number])
-    _read(list(readers.values()))
-    return {number: reader.model for number, reader in readers.items()}
+    models = {number: reader.model for number, reader in readers.items()}
+    _read(list(readers.values()), functools.partial(add, told, models) if told else None)
+    return models
 
 
-def _read(readers: list[Interpreter]) -> None:
+def _read(readers: list[Interpreter], begin: Callable[[], None] | None = None) -> None:
     for reader in readers:
         reader.read_names()
+    if begin is not None:
+        begin()
     for _ in range(1 + _ROUNDS):
         learned = [reader.learn() for reader in readers]
         if not any(learned):

@@ -70,6 +70,7 @@ class Context:
     gate: Gate = Gate.NONE
     test: cst.BaseExpression | None = None  # of a branch
     negated: bool = False  # the branch runs where the test is false
+    leaves: bool = False  # the branch ends by leaving the loop, or the function
     asks: frozenset[tuple[int, bool]] = (
         frozenset()
     )  # parameters of the function, and the truth that a branch asks of them

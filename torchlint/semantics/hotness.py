@@ -308,13 +308,17 @@ def _heat(context: Context) -> Hot | Body | None:
     rate = Iterates.STEPS
     asks: Asked = frozenset()
     step_loop: Context | None = None
+    leaves = False
     for link in context.chain():
         if link.scope is Scope.LOOP:
             what = iterates(link)
             assert link.loop is not None
             if what is Iterates.STEPS:
+                if leaves:
+                    return None
                 step_loop = link
                 break
+            leaves = False
             if what is Iterates.EPOCHS:
                 return None
             if what is not Iterates.GROUPS and (link.loop.count is None or link.loop.count > 4):
@@ -323,6 +327,7 @@ def _heat(context: Context) -> Hot | Body | None:
             if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not accumulates(link)):
                 return None
             asks |= link.asks
+            leaves |= link.leaves
         elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE):
             return None
         elif link.scope is Scope.FUNCTION:

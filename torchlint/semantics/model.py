@@ -56,6 +56,25 @@ class Model:
         """The models of all files that are read as one program, this one among them."""
         return [self] if self.project is None else self.project.models
 
+    def everywhere(self, *words: str) -> list[Model]:
+        """The same, for what holds in a whole program; only files with one of the words, if given, have a bearing."""
+        if self.project is not None:
+            self.project.note(self, ("words", " ".join(words)))
+        return self.together
+
+    def overrides(self, cls: ClassInfo, name: str) -> list[FunctionInfo]:
+        """The methods of that name in the classes below a class, in all that is read together."""
+        if self.project is not None:
+            self.project.note(self, ("override", self.project.name_of(cls, name)))
+        return cls.overrides(name)
+
+    def is_ambiguous(self, method: str) -> bool:
+        """Whether it is known that the classes of the program have several methods of that name, or none."""
+        if self.project is None:
+            return False
+        self.project.note(self, ("method", method))
+        return method in self.project.ambiguous
+
     @property
     def uses_tests(self) -> bool:
         """Whether the file imports a testing framework."""

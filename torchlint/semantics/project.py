@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.values import UNKNOWN, Kind, Value
 from torchlint.source.modules import Modules, Place
 
@@ -15,12 +15,18 @@ if TYPE_CHECKING:
     from torchlint.semantics.reading.interpreter import Interpreter
 
 
+# What a file asks about all that is read together: "method" and its name, "override" and whose, "words" and a word.
+Question = tuple[str, str]
+
+
 class Project:
     """The modules that are read together."""
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: Modules, ambiguous: frozenset[str] = frozenset()) -> None:
+        self.asked: dict[int, set[Question]] = {}  # by the identity of the model that asked
         self.home: dict[cst.CSTNode, Model] = {}
         self.methods: dict[str, list[FunctionInfo]] = {}
+        self.ambiguous = ambiguous  # of the names of methods, those that several classes of the program have, or none
         self._modules = modules
         self._readers: dict[int, Interpreter] = {}
         self._numbers: dict[int, int] = {}  # of the files, by the identity of their models
@@ -29,6 +35,19 @@ class Project:
         """Add the reader of a file that `modules` knows by that number."""
         self._readers[number] = reader
         self._numbers[id(reader.model)] = number
+
+    def note(self, model: Model, question: Question) -> None:
+        """Note that what is told of a file hangs on the answer of all that is read together."""
+        self.asked.setdefault(id(model), set()).add(question)
+
+    def name_of(self, cls: ClassInfo, method: str) -> str:
+        """What a method of a class goes by in questions about those that override it."""
+        model = self.home.get(cls.node)
+        return f"{'' if model is None else self._numbers[id(model)]}:{cls.qualname}:{method}"
+
+    def bound_in(self, model: Model) -> dict[str, Value]:
+        """What the module of a file binds, by name."""
+        return self._readers[self._numbers[id(model)]].names()
 
     @property
     def models(self) -> list[Model]:

@@ -327,7 +327,7 @@ def join(a: Value, b: Value) -> Value:
         origins=origins,
         deps=a.deps | b.deps,
         ident=_one(a.ident, b.ident),
-        gates=_one(a.gates, b.gates),
+        gates=_gates(a, b),
         optional=a.optional or b.optional,
         loaders=_union(a.loaders, b.loaders),
     )
@@ -339,6 +339,16 @@ def _device(a: Value, b: Value) -> int:
     if either and (a.kind is Kind.OBJECT and not a.device or b.kind is Kind.OBJECT and not b.device):
         return either | ANYWHERE
     return either
+
+
+def _gates(a: Value, b: Value) -> tuple[Gate, Gate] | None:
+    """What the truth of one of two values tells: a flag that is off until it is set tells only by its truth."""
+    if a.gates == b.gates:
+        return a.gates
+    for x, y in ((a, b), (b, a)):
+        if x.gates is not None and isinstance(y.const, bool):
+            return (Gate.NONE, x.gates[1]) if y.const else (x.gates[0], Gate.NONE)
+    return None
 
 
 def _classes(a: Value, b: Value) -> tuple[ClassInfo, ...]:
@@ -387,6 +397,8 @@ def _join_kinds(a: Value, b: Value) -> Value:
             return x.but(conf=min(x.conf, Confidence.LIKELY), device=x.device | (y.device if x.device else 0))
         if x.kind is Kind.CLOCK and y.kind is Kind.NUMBER:
             return x.but(origins=_origins(a, b))
+        if x.kind is Kind.PARAMETERS and y.kind is Kind.CONTAINER:
+            return x.but(conf=min(x.conf, Confidence.LIKELY))  # `if isinstance(params, Tensor): params = [params]`
         if x.kind is Kind.STRING and y.kind is Kind.DEVICE:
             return y.but(device=a.device | b.device)
     return Value(

@@ -91,6 +91,17 @@ FIRES = {
         """,
 }
 SILENT = {
+    "each round takes what the last one appended": """
+        import torch
+        from torch import nn
+
+        class M(nn.Module):
+            def forward(self, done):
+                rows = [torch.zeros_like(done[..., 0])]
+                for r in reversed(done.unbind(-1)):
+                    rows.append(r | rows[-1])
+                return torch.stack(rows, -1)
+        """,
     "a recurrence": """
         def work(a, b):
             h = torch.zeros_like(a[:, 0])

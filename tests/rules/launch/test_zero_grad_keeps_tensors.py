@@ -41,6 +41,29 @@ def test_silent() -> None:
     )
 
 
+def test_steps_that_something_captures() -> None:
+    check(
+        """
+        import torch
+        from tensordict.nn import CudaGraphModule
+
+        class Learner:
+            def learn(self, x):
+                self.opt.zero_grad(set_to_none=False)
+                self.net(x).mean().backward()
+
+            def build(self):
+                self.step = CudaGraphModule(self.learn)
+
+        class Plain:
+            def learn(self, x):
+                self.opt.zero_grad(set_to_none=False)  # TL206
+                self.net(x).mean().backward()
+        """,
+        "TL206",
+    )
+
+
 def test_zeros_that_gradients_are_added_to_by_hand() -> None:
     check(
         """

@@ -172,6 +172,31 @@ def test_a_copy_that_host_code_works_on_is_only_possible() -> None:
     assert [report.confidence for _, report in reports(source, "TL103")] == [Confidence.POSSIBLE] * 3
 
 
+def test_a_copy_that_is_written_to_a_file_is_only_possible() -> None:
+    check(
+        """
+        import numpy as np
+        import torch
+
+        def infer(net, x):
+            out = net(x)["outputs"]
+            return out.detach().cpu().numpy()  # TL103
+
+        @torch.no_grad()
+        def extract(net, data, paths):
+            net = net.cuda()
+            for x in torch.utils.data.DataLoader(data):
+                rows = infer(net, x.cuda())
+                for k in range(len(x)):
+                    row = rows[k]
+                    row = row[:3, :].T
+                    np.save(paths[k], row)
+        """,
+        "TL103",
+        possible=True,
+    )
+
+
 def test_following_a_tensor_to_where_it_lies_is_no_copy_to_the_host() -> None:
     check(
         """

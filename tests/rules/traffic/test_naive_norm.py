@@ -46,6 +46,18 @@ FIRES = {
         """,
 }
 SILENT = {
+    "the one of two of a name that a decorator chooses": """
+        import torch
+        from dispatch import implement_for
+
+        @implement_for("torch", None, "2.4")
+        def norm(v, w):
+            return v * torch.rsqrt(v.square().mean(-1, keepdim=True) + 1e-5) * w
+
+        @implement_for("torch", "2.4")
+        def norm(v, w):
+            return torch.nn.functional.rms_norm(v, v.shape[-1:], w, 1e-5)
+        """,
     "an epsilon that is learned": """
         import torch
         from torch import nn

@@ -47,7 +47,7 @@ class DeterministicLeftOn(Rule):
                 continue
             if _is_put_back(context, model):
                 continue
-            used_by = model.together if context.owner is not None and context.owner.callers else [model]
+            used_by = model.everywhere() if context.owner is not None and context.owner.callers else [model]
             yield Report(
                 node,
                 f"{quote(node)} rules out the faster algorithms on every run, and nothing turns it off",

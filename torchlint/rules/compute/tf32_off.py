@@ -24,6 +24,7 @@ _SWITCHES: Final = {
     "torch.backends.fp32_precision": "ieee",
 }
 _OTHERS: Final = frozenset(("torch.backends.cudnn.allow_tf32", "torch.backends.cudnn.conv.fp32_precision"))
+_WORDS: Final = ("allow_tf32", "fp32_precision", "set_float32_matmul_precision")
 _LOW: Final = frozenset(("float16", "bfloat16", "float8_e4m3fn", "float64"))
 _PRODUCTS: Final = frozenset(
     """Bilinear GRU GRUCell LSTM LSTMCell Linear MultiheadAttention RNN Transformer TransformerDecoder
@@ -50,7 +51,7 @@ class Tf32Off(Rule):
             if site.callee == _SETTER and site.arguments and site.arguments[0].value.const == "highest":
                 yield from _off(site.node, site.context, model)
         # The mode holds for the whole program, and is often set in a file of its own.
-        if _trains(model) and not _low_precision(model) and not any(map(_sets_precision, model.together)):
+        if _trains(model) and not _low_precision(model) and not any(map(_sets_precision, model.everywhere(*_WORDS))):
             yield from _never_set(model)
 
 

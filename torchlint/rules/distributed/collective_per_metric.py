@@ -33,7 +33,7 @@ class CollectivePerMetric(Rule):
     bottleneck = "distributed"
     summary = "Processes wait for each other on every step only to log"
     calls = (*_REDUCES, *_BARRIERS, *_GATHERS)
-    words = ("distributed", "dist")
+    words = ("distributed", "dist", "accelerate")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
@@ -55,7 +55,8 @@ class CollectivePerMetric(Rule):
         value = argument.value
         if value.qual == "torch.nn.Parameter" or (name is not None and name.rsplit(".", 1)[-1] in ("grad", "data")):
             return
-        if value.graph & ATTACHED or (name is None and site.callee not in _GATHERS):
+        gathers = site.callee in _GATHERS  # no graph goes through those
+        if not gathers and (value.graph & ATTACHED or name is None):
             return
         function = model.function_of(site.context)
         if name is not None and (function.needs_graph(name) or self._computes(name, site, model)):
@@ -64,7 +65,9 @@ class CollectivePerMetric(Rule):
             site.node,
             f"{quote(site.node)} is a collective of its own {often(hot)}, for a value that is only reported",
             "Collect the values that are reported, stack them, and reduce them together on the steps that log",
-            Confidence.LIKELY if name is not None and hot.trains and value.graph == DETACHED else Confidence.POSSIBLE,
+            Confidence.LIKELY
+            if hot.trains and (value.graph & ATTACHED if gathers else name is not None and value.graph == DETACHED)
+            else Confidence.POSSIBLE,
             because(hot),
         )
 

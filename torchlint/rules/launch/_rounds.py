@@ -54,6 +54,22 @@ class Rounds:
             and all(self._reduces(name) for name in self._carried)
             and self._stores_apart()
             and not any(self._is_ragged(node) for node in self._nodes)
+            and not self._takes_last()
+        )
+
+    def _takes_last(self) -> bool:
+        """Whether a round takes what the last one appended: `rows.append(x | rows[-1])`."""
+        grown = {
+            dotted(node.func.value)
+            for node in self._nodes
+            if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "append"
+        }
+        return any(
+            isinstance(node, cst.Subscript)
+            and dotted(node.value) in grown - {None}
+            and isinstance(node.slice[0].slice, cst.Index)
+            and isinstance(node.slice[0].slice.value, cst.UnaryOperation)
+            for node in self._nodes
         )
 
     def _note_writes(self, node: cst.CSTNode) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
@@ -14,6 +15,8 @@ from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
 from torchlint.semantics.values import Kind
+
+_CAPTURES: Final = frozenset("CUDAGraph CudaGraphModule make_graphed_callables".split())
 
 
 class ZeroGradKeepsTensors(Rule):
@@ -92,4 +95,10 @@ def _captured(context: Context, model: Model) -> bool:
             calls = (model.call(item.item) for item in link.node.items)
             if any(call is not None and call.callee == "torch.cuda.graph" for call in calls):
                 return True
-    return False
+    cls = context.owner.cls if context.owner is not None else None
+    return cls is not None and any(  # a class that hands its steps to what captures them
+        (call.callee or "").rsplit(".", 1)[-1] in _CAPTURES
+        and call.context.owner is not None
+        and call.context.owner.cls is cls
+        for call in model.sites.calls
+    )

@@ -166,7 +166,10 @@ class _Making:
         node: cst.CSTNode | None = use
         while node is not None and node not in self.consumed:
             around = model.parent(node)
-            node = model.parent(around) if isinstance(around, (cst.Element, cst.StarredElement)) else None
+            if isinstance(around, cst.Subscript) and around.value is node:
+                node = around
+            else:
+                node = model.parent(around) if isinstance(around, (cst.Element, cst.StarredElement)) else None
         return node is not None
 
     def _asks_of(self, use: cst.BaseExpression, model: Model) -> bool:

@@ -35,6 +35,8 @@ _PASSES: Final = frozenset(
 _HOST_CODE: Final = frozenset(
     "PIL cv2 imageio json librosa onnxruntime pickle pycocotools scipy skimage sklearn soundfile".split()
 )
+# What NumPy writes to a file has to be on the host.
+_WRITES: Final = frozenset("numpy.save numpy.savez numpy.savez_compressed numpy.savetxt".split())
 _FAR: Final = 200  # expressions followed before the search is given up
 
 
@@ -60,10 +62,12 @@ def feeds_host_code(model: Model, read: cst.BaseExpression, context: Context) ->
             continue
         if _wants_host_values(home, around):
             return True
-        if isinstance(home.parent(around), cst.Expr):
-            continue
         callee = home.value(around.func)
+        if isinstance(home.parent(around), cst.Expr) and callee.qual not in _WRITES:
+            continue
         if (callee.qual or "").split(".", 1)[0] in _HOST_CODE or _runs_on_host(home, callee.fn):
+            return True
+        if callee.qual in _WRITES:
             return True
         site = home.call(around)
         if site is None:
@@ -192,6 +196,8 @@ def _ends(model: Model, read: cst.BaseExpression, *, widely: bool = False) -> It
             call = home.parent(around)
             if isinstance(call, cst.Call) and call.func is around:
                 further.append(call)
+            elif around.attr.value in ("T", "mT"):
+                further.append(around)
         elif isinstance(around, (cst.If, cst.While)):
             yield home, around
         elif isinstance(around, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):

@@ -22,6 +22,8 @@ def eager(model: Model, context: Context) -> bool:
         return True
     if owner.role in (Role.AUTOGRAD, Role.OPTIMIZER_STEP) or _is_chosen(owner) or _is_variant(owner, frozenset()):
         return False
+    if owner.decorators and any(f is not owner and f.qualname == owner.qualname for f in model.functions.values()):
+        return False  # one of several of that name, among which decorators choose
     return not owner.callers or any(not model.is_role(caller.context, Role.AUTOGRAD) for caller in owner.callers)
 
 

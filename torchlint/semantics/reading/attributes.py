@@ -162,7 +162,7 @@ class AttributeReader(InstanceReader):
             elif held.kind is Kind.MODULE and base.kind is Kind.MODULE and held.on_host:
                 held = held.but(device=base.device or ANYWHERE)  # made on the host, moved with what holds it
             return self.as_root(held) if attr in cls.roots else held
-        below = cls.overrides(attr) if base.kind is not Kind.CLASS and base.qual != "super" else []
+        below = self.model.overrides(cls, attr) if base.kind is not Kind.CLASS and base.qual != "super" else []
         if below and below[0].method == "instance" and not base.origins:
             return Value(Kind.FUNCTION, fn=below[0], bound=base, qual=below[0].qualname)
         if base.kind is Kind.MODULE:

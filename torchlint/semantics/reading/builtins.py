@@ -228,7 +228,7 @@ def _abs(reader: MethodReader, site: sites.Call) -> Value:
     value = site.arguments[0].value if site.arguments else UNKNOWN
     if value.is_tensor:
         return reader.launch(reader.tensor(site.node, [value], dtype=value.dtype, rank=value.rank), site.node)
-    return NUMBER if value.kind is Kind.NUMBER else value.but(ident=None)
+    return NUMBER.but(gates=value.gates) if value.kind is Kind.NUMBER else value.but(ident=None)
 
 
 def _getattr(reader: MethodReader, site: sites.Call) -> Value:

@@ -97,7 +97,8 @@ class ConditionReader(AttributeReader):
                 return (Gate.RARE, Gate.NONE)
             if operator in ("!=", ">"):
                 return SWAPPED
-            return None
+            # `frames % interval < frames_per_batch`: the batch that crosses the interval.
+            return (Gate.RARE, Gate.NONE) if operator == "<" and right.kind is not Kind.CLOCK else None
         if left.qual == "device type" and isinstance(right.const, str):
             # Where only another backend runs (mps, npu, meta), nothing waits for CUDA either.
             then, other = (Gate.NONE, Gate.HOST) if right.const == "cuda" else (Gate.HOST, Gate.NONE)
@@ -421,6 +422,15 @@ def _asks_of_interval(node: cst.BooleanOperation) -> bool:
         return False
     interval = dotted(first.left.right)
     return interval is not None and interval == dotted(then.left)
+
+
+def crosses_interval(left: cst.BaseExpression, right: cst.BaseExpression) -> bool:
+    """Whether both sides are counted in intervals of one length: `before // n < after // n`."""
+    sides = (left, right)
+    if not all(isinstance(side, cst.BinaryOperation) and isinstance(side.operator, cst.FloorDivide) for side in sides):
+        return False
+    lengths = {dotted(side.right) for side in sides if isinstance(side, cst.BinaryOperation)}
+    return len(lengths) == 1 and None not in lengths
 
 
 def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:

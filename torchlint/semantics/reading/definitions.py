@@ -125,6 +125,7 @@ class DefinitionReader(BindingReader):
             prefix = outer.cls.qualname + "." if outer.cls is not None else ""
             info = ClassInfo(node, name, prefix + name, self.context)
             self.model.classes[node] = info
+            self.model.home[node] = self.model
         info.bases = bases
         info.base_names = self.ancestors(bases)
         for parent in info.parents():
@@ -291,4 +292,6 @@ def _outweighs(declared: Value, passed: Value) -> bool:
     if declared.kind is Kind.CONTAINER:
         return passed.kind is Kind.TENSOR and passed.conf is not Confidence.SURE  # a batch may be a tuple
     flag = declared.kind is Kind.NUMBER and declared.dtype == "bool"
-    return flag or declared.kind is Kind.STRING or (declared.kind is Kind.MODULE and declared.cls is not None)
+    if declared.kind is Kind.MODULE:
+        return declared.cls is not None
+    return flag or declared.kind in (Kind.STRING, Kind.SHAPE)

@@ -198,6 +198,8 @@ class ModuleReader(TensorReader):
             return None
         everywhere = {info.cls for info in self.model.methods.get(method, ()) if info.cls is not None}
         here = {cls for cls in everywhere if cls.node in self.model.classes}
+        if not here and self.model.is_ambiguous(method):
+            return None
         # A method and those that override it are one.
         owners = [cls for cls in here or everywhere if not any(parent.find_method(method) for parent in cls.parents())]
         if len(owners) != 1 or method.startswith("__"):

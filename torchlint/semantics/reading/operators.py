@@ -8,7 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.reading.arrays import operator_dtype
-from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine
+from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine, crosses_interval
 from torchlint.semantics.values import (
     ANYWHERE,
     DETACHED,
@@ -222,6 +222,9 @@ class OperatorReader(ConditionReader):
                 self.truth(node, searched, "in")
             elif left.kind is Kind.TENSOR and right.kind is Kind.CONTAINER and right.qual in ("list", "tuple"):
                 self.truth(node, left, "in")
+            elif searched is not None and searched.kind is Kind.NUMBER:  # `step in (10, 100)`
+                asked = self.gates_of_comparison("==" if operator == "in" else "!=", left_node, left, NUMBER)
+                return NUMBER if asked is None else NUMBER.but(gates=asked)
             return NUMBER
         if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
             if Kind.STRING in (left.kind, right.kind) or Kind.NONE in (left.kind, right.kind):
@@ -233,6 +236,8 @@ class OperatorReader(ConditionReader):
                 tensor.rank = left.rank
             return self.launch(tensor, node)
         gates = self.gates_of_comparison(operator, left_node, left, right)
+        if gates is None and operator in ("<", ">", "!=") and crosses_interval(left_node, right_node):
+            gates = (Gate.RARE, Gate.NONE)
         if (
             left.kind in (Kind.BATCH, Kind.UNKNOWN)
             and operator in ("<", ">", "<=", ">=", "==", "!=")

@@ -92,7 +92,7 @@ class OwnCallReader(ExpressionReader):
             return []
         if bound.origins or bound.qual == "super":
             return []  # made here: of this very class
-        overrides = [override for override in bound.cls.overrides(info.name) if override is not info]
+        overrides = [override for override in self.model.overrides(bound.cls, info.name) if override is not info]
         return overrides if len(overrides) <= _MOST_OVERRIDES else []
 
     def bind_arguments(self, info: FunctionInfo, bound: Value | None, site: sites.Call) -> dict[int, Value]:

@@ -155,7 +155,9 @@ class StatementReader(DefinitionReader):
         self.frame.env = before.copy()
         self.narrow(node.test, True)
         then_told = _added(self.frame.env, size)
-        with self.within(self.branch(node, node.test, then_gate, False)):
+        taken = self.branch(node, node.test, then_gate, False)
+        taken.leaves = _leaves(node.body)
+        with self.within(taken):
             then_left = self.suite(node.body)
         then_env = self.frame.env
         # The other.
@@ -359,6 +361,14 @@ def join_envs(a: Env, b: Env) -> Env:
         elif mine is not value:
             result[name] = mine if same(mine, value) and mine.origins == value.origins else join(mine, value)
     return result
+
+
+def _leaves(body: cst.BaseSuite) -> bool:
+    """Whether a branch ends by leaving the loop around it, or the function: no round comes after it."""
+    last = body.body[-1] if body.body else None
+    if isinstance(last, cst.SimpleStatementLine):
+        last = last.body[-1]
+    return isinstance(last, (cst.Break, cst.Return))
 
 
 def _fails(body: cst.BaseSuite) -> bool:

@@ -53,6 +53,8 @@ class TensorReader(ContainerReader):
         node = site.node
         arguments = site.arguments
         what = known.TENSOR_METHOD_RESULTS.get(method)
+        if receiver.kind is Kind.TENSOR and method in ("items", "keys", "values"):  # which no tensor has
+            receiver = receiver.but(kind=Kind.BATCH, conf=Confidence.LIKELY, rank=None, shape=None)
         if receiver.kind is Kind.BATCH and method in _MAPPING_METHODS:
             elem = receiver.elem or receiver.but(ident=None)
             mapping = Value(Kind.CONTAINER, qual="dict", elem=elem, items=receiver.items)

@@ -1,0 +1,219 @@
+"""The statements of a file's module, told apart by CPython's own parser: what each binds, and which names it uses.
+
+So the part of a program that some definitions hang on is found without reading any of it (`torchlint.engine.relint`).
+Names are looked for in the whole of a statement, whatever they are there; what is found is more than is used, not less.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from torchlint.source.modules import Modules
+
+__all__ = ["Piece", "Pieces", "outline", "reduced"]
+
+Named = tuple[int, str]  # a file and a name that its module binds
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A statement of a module: its rows, and the names in it. `links` are the names that its imports stand for."""
+
+    first: int
+    last: int
+    binds: frozenset[str]
+    uses: frozenset[str]  # with the attributes that follow, as far as they are names: `nn.Linear`
+    links: Mapping[str, tuple[int, str]]  # by the name that is bound: the dots before, and what is imported
+    stars: tuple[tuple[int, str], ...]
+    is_definition: bool
+    digest: str
+
+
+@functools.lru_cache(maxsize=4096)
+def outline(text: str) -> tuple[Piece, ...] | None:
+    """The statements of a module, in order; None where CPython cannot parse it."""
+    if "\r" in text.replace("\r\n", ""):
+        return None  # rows are counted by line feeds here
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    lines = text.split("\n")
+    return tuple(_piece(statement, lines) for statement in body)
+
+
+def _piece(statement: ast.stmt, lines: list[str]) -> Piece:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+    last = statement.end_lineno or statement.lineno
+    found = _Names()
+    is_definition = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    for node in ast.walk(statement):
+        found.add(node)
+    bound = (
+        {statement.name}
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        else (found.bound | found.links.keys())
+    )
+    text = "\n".join(lines[first - 1 : last])
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return Piece(
+        first, last, frozenset(bound), frozenset(found.used), found.links, tuple(found.stars), is_definition, digest
+    )
+
+
+@dataclass
+class _Names:
+    bound: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    links: dict[str, tuple[int, str]] = field(default_factory=dict)
+    stars: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Name):
+            (self.used if isinstance(node.ctx, ast.Load) else self.bound).add(node.id)
+        elif isinstance(node, ast.Attribute):
+            parts, base = [node.attr], node.value
+            while isinstance(base, ast.Attribute):
+                parts.append(base.attr)
+                base = base.value
+            if isinstance(base, ast.Name):
+                self.used.add(".".join([base.id, *reversed(parts)]))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            self.bound.add(node.name)
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and node.value.replace(".", "_").isidentifier():
+                self.used.add(node.value)  # an annotation, perhaps
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.split(".", 1)[0]
+                self.links[alias.asname or top] = (0, alias.name if alias.asname else top)
+                self.used.add(alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if alias.name == "*":
+                    self.stars.append((node.level, node.module or ""))
+                else:
+                    whole = ".".join(part for part in (node.module, alias.name) if part)
+                    self.links[alias.asname or alias.name] = (node.level, whole)
+
+
+class Pieces:
+    """The statements of the files of a program, and which of them hang on which."""
+
+    def __init__(self, text_of: Callable[[int], str], modules: Modules) -> None:
+        self._text_of = text_of
+        self._modules = modules
+        self._bound: dict[int, dict[str, list[int]]] = {}
+        self._meant: dict[tuple[int, str], frozenset[Named]] = {}
+
+    def of(self, number: int) -> tuple[Piece, ...]:
+        """The statements of a file; none where they cannot be told apart."""
+        return outline(self._text_of(number)) or ()
+
+    def binding(self, number: int, name: str) -> list[int]:
+        """Which statements of a file bind a name; where none says so, those that import all that is somewhere."""
+        bound = self._bound.get(number)
+        if bound is None:
+            bound = self._bound[number] = defaultdict(list)
+            for index, piece in enumerate(self.of(number)):
+                for one in piece.binds or ("*" if piece.stars else ()):
+                    bound[one].append(index)
+        return bound.get(name, bound.get("*", []))
+
+    def meant(self, number: int, name: str) -> frozenset[Named]:
+        """What a dotted name in a file may mean: the names it stands for there, and wherever imports lead on."""
+        key = number, name
+        known = self._meant.get(key)
+        if known is not None:
+            return known
+        self._meant[key] = frozenset()  # within a circle of imports
+        found: set[Named] = set()
+        head, _, rest = name.partition(".")
+        pieces = self.of(number)
+        where = self.binding(number, head)
+        if where:
+            found.add((number, head))
+        for piece in (pieces[index] for index in where):
+            if head in piece.links:
+                level, what = piece.links[head]
+                found |= self._imported(number, level, f"{what}.{rest}" if rest else what)
+            for level, module in piece.stars:
+                found |= self._imported(number, level, f"{module}.{name}" if module else name)
+        self._meant[key] = frozenset(found)
+        return self._meant[key]
+
+    def _imported(self, number: int, level: int, name: str) -> frozenset[Named]:
+        asking = self._modules.places[number]
+        found = self._modules.relative(level, name, asking) if level else self._modules.absolute(name, asking)
+        if found is None:
+            return frozenset()
+        place, rest = found
+        if rest:
+            return self.meant(self._modules.numbers[place], ".".join(rest))
+        package = self._modules.numbers.get(place[:-1]) if place else None
+        return self.meant(package, place[-1]) if package is not None and package != number else frozenset()
+
+    def used_by(self, number: int, index: int) -> Iterable[Named]:
+        """What a statement may use: names of its own file and of others."""
+        piece = self.of(number)[index]
+        for name in piece.uses:
+            yield from self.meant(number, name)
+        for level, what in piece.links.values():
+            yield from self._imported(number, level, what)
+
+    def below(self, whole: Collection[int], some: Iterable[Named]) -> dict[int, set[int]]:
+        """All that some files and definitions hang on, as statements by file. The name "" means code of the module."""
+        found: dict[int, set[int]] = {number: set(range(len(self.of(number)))) for number in whole}
+        todo = [(number, index) for number, indices in found.items() for index in indices]
+
+        def take(number: int, indices: Iterable[int]) -> None:
+            have = found.setdefault(number, set())
+            todo.extend((number, index) for index in indices if index not in have)
+            have.update(indices)
+
+        for number, name in some:
+            plain = (index for index, piece in enumerate(self.of(number)) if not piece.is_definition)
+            take(number, self.binding(number, name) if name else list(plain))
+        while todo:
+            number, index = todo.pop()
+            piece = self.of(number)[index]
+            if number not in whole and piece.links and not piece.is_definition:
+                continue  # of what it imports, that which is used is found by its name
+            for other, name in self.used_by(number, index):
+                take(other, self.binding(other, name))
+        return found
+
+    def above(self, named: Iterable[Named], importers: Mapping[int, Collection[int]]) -> set[Named]:
+        """All that hangs on some names, in any file; `importers` are the files that may import a file."""
+        found = set(named)
+        todo = list(found)
+        while todo:
+            number, name = todo.pop()
+            for other in {number, *importers.get(number, ())}:
+                for index, piece in enumerate(self.of(other)):
+                    if name not in piece.binds and (number, name) in self.used_by(other, index):
+                        for bound in piece.binds or {""}:
+                            if (other, bound) not in found:
+                                found.add((other, bound))
+                                todo.append((other, bound))
+        return found
+
+
+def reduced(text: str, pieces: tuple[Piece, ...], kept: Collection[int]) -> str:
+    """The text with some of its statements only, and its imports, on their own rows."""
+    lines = text.split("\n")
+    left: list[str] = []
+    for index, piece in enumerate(pieces):
+        if index in kept or (not piece.is_definition and (piece.links or piece.stars)):
+            left += [""] * (piece.first - len(left) - 1)
+            left += lines[len(left) : piece.last]
+    return "\n".join([*left, ""])

@@ -1,0 +1,352 @@
+"""After an edit, only that part of a program is read again that the edit can reach.
+
+What linting a program gave is kept with what its files told one another (`torchlint.semantics.facts`): what the
+definitions of each give to those who use them, how each calls the functions of others, and what each asked about the
+whole. After an edit these are the files to lint: the edited ones, and those in which a statement hangs by its names on
+one that changed. They are read with all that they call or name (`torchlint.engine.pieces`: the statements that are
+needed, cut out of their files), and with those who call them, up to where the calls begin. Everything else stays away.
+
+Then the two sides are compared. If a definition at the border gives something else than it gave when all was read, or
+is called otherwise, or a question about the whole may have another answer, then the edit reached that file, or the part
+was too small to tell what the whole tells: either way the file is linted as well, and a larger part is read. It ends
+when all that was told across the border is what it was; then nothing beyond it can have changed. Where the part would
+be a large share of the program, all of it is read.
+
+So the findings are those of a program that is read as a whole, at the cost of what an edit touches. One assumption is
+in it: a fact that nothing but a circle of calls through several files keeps up is taken to be still true.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torchlint.engine.ledger import Entry, Ledger, Outline
+from torchlint.engine.lint import FileResult, Part, Program
+from torchlint.engine.notebooks import Document, lint_documents
+from torchlint.engine.pieces import Named, Pieces, outline, reduced
+from torchlint.engine.settings import Settings
+from torchlint.findings import Finding, Position, Related
+from torchlint.semantics.facts import Asked, Facts
+from torchlint.semantics.outside import Told
+from torchlint.source.text import SourceFile
+
+if TYPE_CHECKING:
+    from torchlint.engine.job import Group
+
+__all__ = ["Known", "lint_again"]
+
+_LARGE = 0.4  # the share of a program from which reading a part is not worth it
+_SMALL = 20_000  # bytes that are not large in any program
+
+Documents = Mapping[int, tuple[Document, Settings, Path]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a program from when it was last read."""
+
+    digests: Sequence[str]  # of the files' contents
+    results: Sequence[FileResult | None]
+    ledger: Ledger
+    words: Mapping[str, Sequence[int]]  # the files that hold words that somebody asked about
+
+    @classmethod
+    def of(cls, group: Group, documents: Documents, program: Program) -> Known | None:
+        """What is known when all of a program was read; None where it could not be read as one."""
+        facts = program.facts
+        if facts is None:
+            return None
+        files = range(len(group.numbers))
+        entries = [_entry(documents, number, facts.get(number)) for number in files]
+        results = [program.results.get(number) for number in files]
+        asked = {what for entry in entries for kind, what in entry.facts.wide.asked if kind == "words"}
+        words = {what: [n for n in files if n in documents and _holds(documents[n][0].text, what)] for what in asked}
+        return cls(group.digests, results, Ledger(entries), words)
+
+
+def _holds(text: str, words: str) -> bool:
+    return any(word in text for word in words.split())
+
+
+def _entry(documents: Documents, number: int, facts: Facts | None) -> Entry:
+    text = documents[number][0].text if number in documents else ""
+    return Entry(facts or Facts(), _outline(text), len(text))
+
+
+def _outline(text: str) -> Outline:
+    return [(tuple(sorted(piece.binds)), piece.digest, piece.first, piece.last) for piece in outline(text) or ()]
+
+
+def lint_again(known: Known, documents: Documents, group: Group, most: float = float("inf")) -> Known | None:
+    """What is known after some files changed; None where a part of the program cannot tell, or not with `most` bytes.
+
+    Raises KeyError where `documents` has none for a file that is needed.
+    """
+    return _Edit(known, documents, group, most).done()
+
+
+class _Edit:
+    """An edit of some files of a program whose other files are as they were."""
+
+    def __init__(self, known: Known, documents: Documents, group: Group, most: float) -> None:
+        assert group.modules is not None
+        self._known = known
+        self._ledger = known.ledger
+        self._documents = documents
+        self._modules = group.modules
+        self._group = group
+        self._changed = [
+            number
+            for number, (before, now) in enumerate(zip(known.digests, group.digests, strict=True))
+            if before != now or known.results[number] is None
+        ]
+        self._importers: dict[int, set[int]] = defaultdict(set)
+        for number, other in group.imports:
+            self._importers[other].add(number)
+        self._pieces = Pieces(lambda number: documents[number][0].text, group.modules)
+        self._most = min(most, max(_LARGE * sum(known.ledger.sizes), _SMALL))
+        self._linted = set(self._changed)
+        self._more: set[Named] = set()  # definitions that must be read along
+        self._above: set[Named] = set()  # those that call what is linted, themselves or through others
+        self._ambiguous = _ambiguous_methods(known.ledger.wide)
+
+    def done(self) -> Known | None:
+        for number in self._changed:
+            self._linted |= {other for other, _ in self._hanging_on(number, self._changed_names(number))}
+        left = self._most
+        while True:
+            kept = self._pieces.below(self._linted, self._around())
+            documents = self._part(kept)
+            left -= sum(len(document.text) for document, _, _ in documents.values())
+            if left < 0:
+                return None
+            accelerated = frozenset(n for n in kept if n not in self._linted and self._ledger.wide[n].accelerated)
+            part = Part(frozenset(self._linted), self._ambiguous, accelerated, self._told_from_outside(kept))
+            program = lint_documents(documents, self._modules, part, tell=True)
+            if program.missing is not None and program.missing not in self._more:
+                self._more.add(program.missing)
+                continue
+            if program.facts is None:
+                return None
+            facts = {number: program.facts.get(number) or Facts() for number in kept}
+            more = self._missing(facts, kept)
+            if more is None:
+                return None
+            reached = self._reached(facts, kept) - self._linted
+            ambiguous = _ambiguous_methods(
+                facts[n].wide if n in self._linted else wide for n, wide in enumerate(self._ledger.wide)
+            )
+            if not reached and not more - self._more and ambiguous == self._ambiguous:
+                return self._renewed(program.results, facts)
+            self._linted |= reached
+            self._more |= more
+            self._ambiguous = ambiguous
+
+    def _changed_names(self, number: int) -> set[str]:
+        """The names that statements of a file bind which changed, came or went; "" for code that binds none."""
+        before = {(names, digest) for names, digest, _, _ in self._ledger[number].outline}
+        now = {(names, digest) for names, digest, _, _ in _outline(self._text(number))}
+        return {name for names, _ in before ^ now for name in names or ("",)}
+
+    def _hanging_on(self, number: int, names: Iterable[str]) -> set[Named]:
+        """What hangs on names of a file, in whatever file: by name, or by calling it on something passed on."""
+        found = self._pieces.above(((number, name) for name in names), self._importers)
+        callers = (self._ledger[at].facts.callers.get(name, ()) for at, name in found)
+        return found | {caller for some in callers for caller in some}
+
+    def _around(self) -> Iterator[Named]:
+        """What must be read along with the files to lint: who calls them, and what they called before."""
+        todo = [
+            caller for number in self._linted for some in self._ledger[number].facts.callers.values() for caller in some
+        ]
+        above: set[Named] = set()
+        while todo:
+            number, name = place = todo.pop()
+            if place not in above and number not in self._linted:
+                above.add(place)
+                todo += self._ledger[number].facts.callers.get(name, ())
+        self._above = above
+        yield from above
+        yield from self._more
+        for number in self._linted:
+            for called in self._ledger[number].facts.calls:
+                other, name, _ = called.split(":", 2)
+                if int(other) not in self._linted:
+                    yield int(other), name
+
+    def _part(self, kept: Mapping[int, Collection[int]]) -> Documents:
+        documents: dict[int, tuple[Document, Settings, Path]] = {}
+        for number in sorted(kept):
+            document, settings, path = self._documents[number]
+            pieces = outline(document.text)
+            if number not in self._linted and pieces is not None and isinstance(document, SourceFile):
+                document = SourceFile.from_text(reduced(document.text, pieces, kept[number]), document.path)
+            documents[number] = document, settings, path
+        return documents
+
+    def _told_from_outside(self, kept: Mapping[int, Collection[int]]) -> dict[int, Told]:
+        """What those that are only read along are told by code that is not read."""
+        found: dict[int, Told] = {}
+        for number in kept:
+            if number not in self._linted:
+                told = self._ledger[number].facts.told
+                found[number] = Told(
+                    {
+                        name: {p: v for p, v in by.items() if not self._is_read(p, kept)}
+                        for name, by in told.passed.items()
+                    },
+                    {
+                        name: {p: v for p, v in by.items() if not self._is_read(p, kept)}
+                        for name, by in told.stored.items()
+                    },
+                )
+        return found
+
+    def _reached(self, facts: Mapping[int, Facts], kept: Mapping[int, Collection[int]]) -> set[int]:
+        """The files to which something else is told than before."""
+        found: set[int] = set()
+        offered: set[tuple[str, str]] = set()
+        for number in kept:
+            before, now = self._ledger[number].facts, facts[number]
+            if number not in self._linted:
+                names = {name for index in kept[number] for name in self._pieces.of(number)[index].binds}
+                used = {name for at, name in self._above if at == number}
+                if any(before.gives.get(name) != now.gives.get(name) for name in names if name in before.gives) or any(
+                    before.used.get(name) != now.used.get(name) for name in used
+                ):
+                    found.add(number)
+                continue
+            found |= {int(called.split(":", 1)[0]) for called in _unequal(before.calls, now.calls)}
+            for name in _unequal(before.gives, now.gives):
+                if name:
+                    by_name = self._pieces.above([(number, name)], self._importers)
+                    found |= {other for other, _ in by_name}
+                found |= {other for facts_of in (before, now) for other, _ in facts_of.callers.get(name, ())}
+                found |= self._holding(number, name)
+            offered |= _all(before.wide.offers) ^ _all(now.wide.offers)
+        telling = {words for words, files in self._known.words.items() if self._tells(words, files)}
+        offered |= {("words", words) for words in telling}
+        found |= {other for other, wide in enumerate(self._ledger.wide) if wide.asked & offered}
+        return found | self._pointing_at_changes()
+
+    def _holding(self, number: int, name: str) -> set[int]:
+        """The files with values that are of a definition."""
+        return {other for other, wide in enumerate(self._ledger.wide) if (number, name) in wide.touches}
+
+    def _tells(self, words: str, files: Collection[int]) -> bool:
+        """Whether an edited file holds words that are asked about, or did; none mean all that there is."""
+        return not words or any(n in files or _holds(self._text(n), words) for n in self._changed)
+
+    def _text(self, number: int) -> str:
+        return self._documents[number][0].text
+
+    def _missing(self, facts: Mapping[int, Facts], kept: Mapping[int, Collection[int]]) -> set[Named] | None:
+        """The definitions elsewhere that the questions of the linted files are about; None where those are too many."""
+        asked = {question for number in self._linted for question in facts[number].wide.asked}
+        found: set[Named] = set()
+        for words in (what for kind, what in asked if kind == "words"):
+            if words not in self._known.words or not words:
+                return None  # nobody asked this before
+            for number in self._known.words[words]:
+                if number not in self._linted:
+                    found.update(self._saying(number, words))
+        for number, wide in enumerate(self._ledger.wide):
+            if number not in self._linted:
+                for name, questions in wide.offers.items():
+                    if any(kind == "override" or what not in self._ambiguous for kind, what in questions & asked):
+                        found.add((number, name))
+        return {place for place in found if not self._is_read(place, kept)}
+
+    def _is_read(self, place: Named, kept: Mapping[int, Collection[int]]) -> bool:
+        number, name = place
+        if number in self._linted or (not name and place in self._more):
+            return True
+        return bool(name) and number in kept and set(self._pieces.binding(number, name)) <= set(kept[number])
+
+    def _saying(self, number: int, words: str) -> Iterator[Named]:
+        """The definitions of a file with one of some words."""
+        lines = self._text(number).split("\n")
+        for piece in self._pieces.of(number):
+            if any(_holds(line, words) for line in lines[piece.first - 1 : piece.last]):
+                yield from ((number, name) for name in (piece.binds if piece.is_definition else ("",)))
+
+    def _pointing_at_changes(self) -> set[int]:
+        """The files with findings that a place explains which the edit changed."""
+        return {
+            number
+            for number, result in enumerate(self._known.results)
+            if number not in self._linted and result is not None and self._moved(result) is None
+        }
+
+    def _moved(self, result: FileResult) -> FileResult | None:
+        """A result with the places that explain it where they are now; None where one is in what changed."""
+        names = {self._documents[number][0].path: number for number in self._changed}
+        findings: list[Finding] = []
+        for finding in result.findings:
+            related: list[Related] = []
+            for one in finding.related:
+                number = names.get(one.filename)
+                row: int | None = one.start.row
+                if number is not None:
+                    row = self._rows(number).get(one.start.row) if one.cell is None else None
+                if row is None:
+                    return None
+                related.append(replace(one, start=Position(row, one.start.column)))
+            findings.append(replace(finding, related=tuple(related)))
+        return replace(result, findings=tuple(findings))
+
+    def _rows(self, number: int) -> dict[int, int]:
+        """Where the rows of statements that did not change are now."""
+        now = {(names, digest): first for names, digest, first, _ in _outline(self._text(number))}
+        return {
+            row: row - first + now[names, digest]
+            for names, digest, first, last in self._ledger[number].outline
+            if (names, digest) in now
+            for row in range(first, last + 1)
+        }
+
+    def _renewed(self, results: Mapping[int, FileResult], facts: Mapping[int, Facts]) -> Known:
+        entries = {number: _entry(self._documents, number, facts[number]) for number in self._linted}
+        for number, now in facts.items():
+            before = self._ledger[number].facts
+            callers = {
+                name: {place for place in before.callers.get(name, ()) if place[0] not in self._linted}
+                | {place for place in now.callers.get(name, ()) if place[0] in self._linted}
+                for name in before.callers.keys() | now.callers.keys()
+            }
+            if number not in self._linted and callers != before.callers:
+                entries[number] = replace(self._ledger[number], facts=replace(before, callers=callers))
+        moved = (
+            results[n] if n in self._linted else None if known is None else self._moved(known)
+            for n, known in enumerate(self._known.results)
+        )
+        words = {
+            what: sorted(
+                {*files, *self._changed} & {n for n in {*files, *self._changed} if _holds(self._text(n), what)}
+            )
+            for what, files in self._known.words.items()
+        }
+        return Known(self._group.digests, list(moved), self._ledger.but(entries), words)
+
+
+def _ambiguous_methods(wide: Iterable[Asked]) -> frozenset[str]:
+    """The names of methods that not just one class of the program brings in."""
+    count: dict[str, int] = defaultdict(int)
+    for asked in wide:
+        for questions in asked.offers.values():
+            for kind, name in questions:
+                if kind == "method":
+                    count[name] += 1
+    return frozenset(name for name, classes in count.items() if classes != 1)
+
+
+def _unequal(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+    return {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)}
+
+
+def _all(offers: Mapping[str, set[Any]]) -> set[Any]:
+    return {question for questions in offers.values() for question in questions}

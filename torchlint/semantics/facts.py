@@ -1,0 +1,270 @@
+"""What the files of a program tell one another, as digests that are compared: which files a change can reach.
+
+A file tells what its definitions give to those who use them, and how it calls the functions of other files. Two
+readings in which these are equal leave the others with the same findings: a model has no other way to them, but for
+questions about all that is read, which the project notes as they are asked (`Project.asked`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torchlint.semantics import hotness
+from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.functions import CallerSite, ClassInfo, EffectKind, FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.outside import Place, Told, told_to
+from torchlint.semantics.project import Question
+from torchlint.semantics.values import MISSING, Value, join
+
+__all__ = ["Asked", "Facts", "facts_of"]
+
+_DEEP = 3  # levels of members of a value that are told
+_ABOVE = 2  # levels of callers that are told in full; from further up come only answers
+
+
+@dataclass(slots=True)
+class Asked:
+    """What a file asked about all that is read, and what it has to say to such questions."""
+
+    asked: set[Question] = field(default_factory=set)
+    offers: dict[str, set[Question]] = field(default_factory=dict)  # by definition, the questions it has a bearing on
+    touches: set[Place] = field(default_factory=set)  # the definitions of other files that values here are of
+    accelerated: bool = False  # as `Model.accelerated`
+
+
+@dataclass(slots=True)
+class Facts:
+    """What one file tells, and whom it asks.
+
+    Functions go by `file:definition:qualified name`, places by file and definition. A definition is a statement of the
+    module by the name that it binds; code of the module itself goes by "".
+    """
+
+    gives: dict[str, str] = field(default_factory=dict)  # by definition, to those who use it
+    used: dict[str, str] = field(default_factory=dict)  # by definition: how its functions are called, from everywhere
+    calls: dict[str, str] = field(default_factory=dict)  # by function of another file: how this file calls it
+    callers: dict[str, set[Place]] = field(default_factory=dict)  # by definition: who calls its functions
+    told: Told = field(default_factory=Told)  # what its functions and classes were told
+    wide: Asked = field(default_factory=Asked)
+
+
+def facts_of(models: Mapping[int, Model]) -> dict[int, Facts]:
+    """What each of some files that were read together tells, by number. To be asked when nothing is read any more."""
+    return _Teller(models).told()
+
+
+class _Teller:
+    def __init__(self, models: Mapping[int, Model]) -> None:
+        self._models = models
+        self._homes: dict[int, int] = {}  # the file of a function or class, by its identity
+        self._places: dict[int, Place] = {}
+        for number, model in models.items():
+            self._homes[id(model.root)] = number
+            defined: list[FunctionInfo | ClassInfo] = [*model.functions.values(), *model.classes.values()]
+            for info in defined:
+                self._homes[id(info)] = number
+                self._places[id(info)] = number, _definition(info.context, info.name)
+        self._numbers = {id(model): number for number, model in models.items()}
+        self._sites: dict[tuple[int, int], str] = {}
+
+    def told(self) -> dict[int, Facts]:
+        told = told_to(self._models, self._places, self._place_of)
+        facts = {number: Facts(told=told[number]) for number in self._models}
+        for number, model in self._models.items():
+            own, wide = facts[number], facts[number].wide
+            project = model.project
+            wide.asked = set() if project is None else set(project.asked.get(id(model), ()))
+            own.gives = self._gives(model)
+            wide.accelerated = model.accelerated
+            wide.touches = {
+                self._places[id(of)]
+                for value in model.values.values()
+                for of in (value.cls, value.fn)
+                if of is not None and self._homes.get(id(of), number) != number
+            }
+            used: dict[str, list[str]] = {}
+            calls: dict[tuple[int, str], list[str]] = {}
+            for info in model.functions.values():
+                for caller in info.callers:
+                    home = self._numbers[id(model.home.get(caller.node, model))]
+                    how = self._call(info, caller)
+                    _, name = self._places[id(info)]
+                    used.setdefault(name, []).append(f"{info.qualname} {how}")
+                    own.callers.setdefault(name, set()).add((home, _definition(caller.context)))
+                    if home != number:
+                        calls.setdefault((home, f"{number}:{name}:{info.qualname}"), []).append(how)
+            own.used = {name: _digest(sorted(told)) for name, told in used.items()}
+            for (home, function), how_often in calls.items():
+                facts[home].calls[function] = _digest(how_often)
+            for cls in model.classes.values():
+                offered = wide.offers.setdefault(_definition(cls.context, cls.name), set())
+                own_methods = [m for m in cls.methods if not any(parent.find_method(m) for parent in cls.parents())]
+                offered |= {("method", name) for name in own_methods}
+                for base in cls.lineage()[1:]:
+                    offered |= {("override", f"{self._homes[id(base)]}:{base.qualname}:{name}") for name in cls.methods}
+        return facts
+
+    def _place_of(self, model: Model, caller: CallerSite) -> Place:
+        """The definition around a call of a function in a file."""
+        return self._numbers[id(model.home.get(caller.node, model))], _definition(caller.context)
+
+    def _gives(self, model: Model) -> dict[str, str]:
+        told: dict[str, list[Any]] = {}
+        for info in model.functions.values():
+            told.setdefault(_definition(info.context, info.name), []).append(self._function(info))
+        for cls in model.classes.values():
+            told.setdefault(_definition(cls.context, cls.name), []).append(self._class(cls))
+        project = model.project
+        for name, value in project.bound_in(model).items() if project is not None else ():
+            if "." not in name:
+                told.setdefault(name, []).append(self._value(value))
+        about = (model.accelerated, model.is_test_file, model.uses_tests, model.uses_numpy, model.default_device)
+        told.setdefault("", []).append((about, [self._effect(effect) for effect in model.root.effects]))
+        return {name: _digest(parts) for name, parts in told.items()}
+
+    def _function(self, info: FunctionInfo) -> Any:
+        return (
+            info.qualname,
+            info.role.value,
+            info.method,
+            info.hook,
+            (info.is_abstract, info.is_context_manager, info.is_generator, info.no_grad, info.passed_on),
+            (info.compiled, info.fullgraph, info.uncompiled, info.stored),
+            [(parameter.name, parameter.star, self._value(parameter.declared)) for parameter in info.parameters],
+            self._value(info.returns),
+            [self._value(value) for _, value, _ in info.return_sites],
+            [self._effect(effect) for effect in info.effects],
+            sorted((index, self._value(value)) for index, value in info.named_methods.items()),
+            sorted((name, sorted(uses)) for name, uses in info.duck.items()),
+            sorted(info.roots),
+            sorted(info.terms),
+        )
+
+    def _effect(self, effect: Any) -> Any:
+        callee = effect.callee
+        return (
+            effect.kind.value,
+            effect.part,
+            self._value(effect.value, 1),
+            None if callee is None else (self._homes.get(id(callee)), callee.qualname),
+            [hotness.iterates(loop).value for loop in effect.context.loops],
+            (effect.context.rare, effect.context.grad_off),
+        )
+
+    def _class(self, cls: ClassInfo) -> Any:
+        return (
+            cls.qualname,
+            cls.base_names,
+            sorted(cls.methods),
+            sorted((name, self._joined(stored.values())) for name, stored in cls.stores.items()),
+            sorted((name, self._value(value)) for name, value in cls.class_attributes.items()),
+            sorted((name, sorted(uses)) for name, uses in cls.duck.items()),
+            sorted(cls.roots),
+            (cls.compiled, cls.fullgraph, bool(cls.instances)),
+        )
+
+    def _joined(self, values: Iterable[Value]) -> Any:
+        joined: Value | None = None
+        for value in values:
+            joined = value if joined is None else join(joined, value)
+        return self._value(joined)
+
+    def _value(self, value: Value | None, depth: int = _DEEP) -> Any:
+        """A value as plain data that is equal for values that tell the same."""
+        if value is None:
+            return None
+        const = value.const
+        inner = depth - 1
+        return (
+            value.kind.value,
+            int(value.conf),
+            value.device,
+            value.graph,
+            value.dtype,
+            value.rank,
+            value.shape,
+            value.pinned,
+            None if const is MISSING else repr(const)[:80],
+            value.qual,
+            None if value.cls is None else (self._homes.get(id(value.cls)), value.cls.qualname),
+            None if value.fn is None else (self._homes.get(id(value.fn)), value.fn.qualname),
+            value.deps,
+            value.ident,
+            None if value.gates is None else tuple(gate.value for gate in value.gates),
+            value.optional,
+            (min(len(value.origins), 2), min(len(value.loaders), 2)),
+            self._value(value.bound, 1) if inner > 0 and value.bound is not None else None,
+            self._value(value.elem, inner) if inner > 0 else None,
+            sorted((repr(key), self._value(item, inner)) for key, item in (value.items or {}).items())
+            if inner > 0
+            else None,
+        )
+
+    def _call(self, info: FunctionInfo, caller: CallerSite, above: int = _ABOVE) -> str:
+        """How a call site calls a function: what it passes, where it stands, and what is known of its own callers."""
+        context = caller.context
+        owner = context.owner
+        key = (id(caller), above)
+        known = self._sites.get(key)
+        if known is not None:
+            return known
+        self._sites[key] = "again"  # within a circle of calls
+        hot = hotness.hot(context)
+        heat = None
+        if hot is not None:
+            reasons = [(text, self._numbers.get(id(self._home(node, info)))) for text, node in hot.reasons]
+            heat = (reasons, hot.rate.value, hot.trains, hot.interface)
+        further: Any = None
+        if owner is not None:
+            kinds = sorted({effect.kind.value for effect in owner.effects} | _kinds_called(owner))
+            seen = [self._call(owner, one, above - 1) for one in owner.callers] if above > 1 else len(owner.callers)
+            around = (
+                None if owner.cls is None else (owner.cls.qualname, owner.cls.base_names, sorted(owner.cls.methods))
+            )
+            further = (owner.qualname, owner.role.value, owner.method, owner.passed_on, around, kinds, seen)
+        told = _digest(
+            (
+                [self._value(parameter.passed.get(caller.node)) for parameter in info.parameters],
+                heat,
+                (hotness.autograd_off(context), hotness.in_worker(context), hotness.in_test(context)),
+                getattr(hotness.compiled(context), "qualname", None),
+                [self._link(link) for link in context.chain()],
+                further,
+            )
+        )
+        self._sites[key] = told
+        return told
+
+    def _home(self, node: Any, info: FunctionInfo) -> Model | None:
+        return next(iter(self._models.values())).home.get(node)
+
+    def _link(self, link: Context) -> Any:
+        loop = None
+        if link.scope is Scope.LOOP and link.loop is not None:
+            does = sorted({effect.kind.value for effect in link.loop.body_effects})
+            loop = (hotness.iterates(link).value, link.loop.count, link.loop.calls_layers, does)
+        return (link.scope.value, link.gate.value, link.negated, sorted(link.asks), sorted(link.flags), loop)
+
+
+def _kinds_called(function: FunctionInfo) -> set[str]:
+    kinds = (EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.CLOCK, EffectKind.FORWARD)
+    return {f"calls {kind.value}" for kind in kinds if hotness.does(function, frozenset({kind}))}
+
+
+def _definition(context: Context | None, name: str = "") -> str:
+    """The name of the outermost definition around a context; `name` where it stands in none itself."""
+    found = name if not name.startswith("<") else ""
+    for link in context.chain() if context is not None else ():
+        if link.scope is Scope.FUNCTION and link.function is not None and not link.function.name.startswith("<"):
+            found = link.function.name
+        elif link.scope is Scope.CLASS and link.cls is not None:
+            found = link.cls.name
+    return found
+
+
+def _digest(told: Any) -> str:
+    return hashlib.sha256(repr(told).encode("utf-8", "backslashreplace")).hexdigest()[:16]

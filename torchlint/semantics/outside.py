@@ -1,0 +1,166 @@
+"""What code that is not read told of code that is, when it was: arguments and stored attributes, as plain data.
+
+A value is told without the nodes that it came from: others stand for them, so that one stays one and several several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics.functions import CallerSite, ClassInfo, FunctionInfo
+from torchlint.semantics.model import Model
+from torchlint.semantics.values import MISSING, Gate, Kind, Value, join
+
+__all__ = ["Missing", "Place", "Told", "add", "told_to"]
+
+_DEEP = 3  # levels of members of a value that are told
+
+Place = tuple[int, str]  # a file, and a definition in it
+Plain = list[Any]  # a value
+
+
+@dataclass(slots=True)
+class Told:
+    """What the functions and classes of a file were told, by their qualified names and by who told it.
+
+    Of a function these are the values of its parameters, None where there is none; of a class those of attributes.
+    """
+
+    passed: dict[str, dict[Place, list[Plain | None]]] = field(default_factory=dict)
+    stored: dict[str, dict[Place, dict[str, Plain]]] = field(default_factory=dict)
+
+
+class Missing(Exception):
+    """A class or function that a value is of is not read; the place says which."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+def plain(value: Value, places: Mapping[int, Place], depth: int = _DEEP) -> Plain:
+    """A value as plain data; `places` are those of classes and functions, by identity."""
+
+    def named(of: ClassInfo | FunctionInfo | None) -> list[Any] | None:
+        return None if of is None or id(of) not in places or of.name.startswith("<") else [*places[id(of)], of.qualname]
+
+    inner = depth - 1
+    const = value.const
+    return [
+        value.kind.value,
+        int(value.conf),
+        value.device,
+        value.graph,
+        value.dtype,
+        value.rank,
+        None if value.shape is None else list(value.shape),
+        value.pinned,
+        [const] if isinstance(const, (int, float, str, bool, type(None))) else [],
+        value.qual,
+        named(value.cls),
+        named(value.fn),
+        None if value.gates is None else [gate.value for gate in value.gates],
+        value.optional,
+        min(len(value.origins), 2),
+        min(len(value.loaders), 2),
+        None if value.bound is None or inner <= 0 else plain(value.bound, places, 1),
+        None if value.elem is None or inner <= 0 else plain(value.elem, places, inner),
+        [[key, plain(item, places, inner)] for key, item in value.items.items() if isinstance(key, (int, str))]
+        if value.items is not None and inner > 0
+        else None,
+    ]
+
+
+def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
+    """Add what was told to what is read. Raises Missing for a class or a function that values are of."""
+    classes = {(number, cls.qualname): cls for number, model in models.items() for cls in model.classes.values()}
+    functions = {(number, info.qualname): info for number, model in models.items() for info in model.functions.values()}
+
+    def made(data: Plain) -> Value:
+        kind, conf, device, graph, dtype, rank, shape, pinned, const, qual, cls, fn, gates, optional = data[:14]
+        origins, loaders, bound, elem, items = data[14:]
+        return Value(
+            Kind(kind),
+            Confidence(conf),
+            device=device,
+            graph=graph,
+            dtype=dtype,
+            rank=rank,
+            shape=None if shape is None else tuple(shape),
+            pinned=pinned,
+            const=const[0] if const else MISSING,
+            qual=qual,
+            cls=None if cls is None else _found(classes, cls),
+            fn=None if fn is None else _found(functions, fn),
+            gates=None if gates is None else (Gate(gates[0]), Gate(gates[1])),
+            optional=optional,
+            origins=tuple(cst.Name("elsewhere") for _ in range(origins)),
+            loaders=tuple(cst.Name("elsewhere") for _ in range(loaders)),
+            bound=None if bound is None else made(bound),
+            elem=None if elem is None else made(elem),
+            items=None if items is None else {key: made(item) for key, item in items},
+        )
+
+    for number, file in told.items():
+        for name, by_place in file.passed.items():
+            info = functions.get((number, name))
+            for values in by_place.values() if info is not None else ():
+                node = cst.Name("elsewhere")
+                assert info is not None
+                for parameter, value in zip(info.parameters, values, strict=False):
+                    if value is not None:
+                        parameter.passed[node] = made(value)
+        for name, attributes_by_place in file.stored.items():
+            cls = classes.get((number, name))
+            for attributes in attributes_by_place.values() if cls is not None else ():
+                assert cls is not None
+                for attribute, value in attributes.items():
+                    cls.store(attribute, cst.Name("elsewhere"), made(value))
+
+
+def _found(known: Mapping[Place, Any], named: list[Any]) -> Any:
+    number, definition, qualname = named
+    if (number, qualname) not in known:
+        raise Missing((number, definition))
+    return known[number, qualname]
+
+
+def told_to(
+    models: Mapping[int, Model], places: Mapping[int, Place], place_of: Callable[[Model, CallerSite], Place]
+) -> dict[int, Told]:
+    """What the functions and classes of files were told by others than their own definitions."""
+    found = {number: Told() for number in models}
+    for number, model in models.items():
+        for info in model.functions.values():
+            values: dict[Place, list[Value | None]] = {}
+            for caller in info.callers:
+                home = place_of(model, caller)
+                if home == places[id(info)]:
+                    continue
+                row = values.setdefault(home, [None] * len(info.parameters))
+                for index, parameter in enumerate(info.parameters):
+                    row[index] = _joined([row[index], parameter.passed.get(caller.node)])
+            if values and not info.name.startswith("<"):
+                found[number].passed[info.qualname] = {
+                    home: [None if value is None else plain(value, places) for value in row]
+                    for home, row in values.items()
+                }
+            for cls, attribute, statement in info.attributes:
+                value = cls.stores.get(attribute, {}).get(statement)
+                if value is not None and id(cls) in places and places[id(cls)] != places[id(info)]:
+                    stored = found[places[id(cls)][0]].stored.setdefault(cls.qualname, {})
+                    stored.setdefault(places[id(info)], {})[attribute] = plain(value, places)
+    return found
+
+
+def _joined(values: Iterable[Value | None]) -> Value | None:
+    result: Value | None = None
+    for value in values:
+        if value is not None:
+            result = value if result is None else join(result, value)
+    return result
