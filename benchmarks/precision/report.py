@@ -3,6 +3,7 @@
     python benchmarks/precision/report.py                 of all that was read
     python benchmarks/precision/report.py --now FILE...   of what is still reported, by files that run.py wrote
     python benchmarks/precision/report.py --reader fresh  of packages that had no part in the development
+    python benchmarks/precision/report.py --reader unseen of twelve more of those, read a day later
 
 `data/*.jsonl` holds one verdict a line: package, version, file, line, code, verdict, reason and reader. Precision is
 the share of true ones among the true and the false; debatable ones are counted apart. A rule with fewer than 15
@@ -15,6 +16,9 @@ by itself shows; the latter are not among a rule's figures, since they are not r
 The reader `fresh` took up to 30 findings of each rule, spread over twelve packages that nobody had looked at while the
 rules were written, as torchlint reported them at 03f17d9: before any of these findings was acted upon. Rare rules weigh
 more in that figure for all of them than they do in what a user sees.
+
+The reader `unseen` took a random sample of each rule, larger where there was more and 12 at most, of what torchlint
+reported at fb494b8 in twelve packages more, and judged it before anything was changed.
 """
 
 from __future__ import annotations
@@ -130,7 +134,7 @@ def _agreed(pairs: Sequence[tuple[str, str]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--now", nargs="+", type=Path, metavar="FILE", help="only what these findings still hold")
-    parser.add_argument("--reader", default="first", help="whose verdicts count: first, second or fresh")
+    parser.add_argument("--reader", default="first", help="whose verdicts count: first, second, fresh or unseen")
     args = parser.parse_args()
     read = verdicts()
     counted = [verdict for verdict in read if verdict.reader == args.reader]
