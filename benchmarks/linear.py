@@ -5,9 +5,9 @@
     python benchmarks/linear.py --json                     one JSON object a row
 
 Files are made: many functions, one huge function, deep nesting, long chains of calls, and others by which an analysis
-loses its way. All rules look at each. Prints the CPU time of a line in microseconds, by shape and size. Exits with 1 where
-a line of the largest file costs more than twice what one of the smallest does. Each file is linted in a process of its
-own, so that none finds memory or caches that another left; the least of three runs counts, of large files the only one.
+loses its way. All rules look at each. Prints the CPU time of a line in microseconds, by shape and size. Exits with 1
+where a line of the largest file costs more than twice what one of the smallest does. Each file is linted in a process
+of its own, so that none finds what another left; the least of three runs counts, of large files the only one.
 """
 
 from __future__ import annotations

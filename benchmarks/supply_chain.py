@@ -1,0 +1,161 @@
+"""What others install: built twice and compared, and tested with the oldest and the newest versions of what it needs.
+
+    python benchmarks/supply_chain.py                               builds, audits, tests on this Python
+    python benchmarks/supply_chain.py --python python3.10 --python python3.13
+    python benchmarks/supply_chain.py --versions lowest tests/source tests/lsp
+
+- The source archive and the wheel are built twice from what git has committed, and must be the same bytes; the wheel is
+  built from the archive, as an installer does it.
+- For each Python an environment gets the wheel with its extras, once with the lowest versions that it allows and once
+  with the newest, and the tests run from the unpacked archive. torch is not installed: tests that need it are left out.
+- pip-audit looks up what the newest environments hold. Where no advisories can be reached it says so, and that is no
+  failure.
+
+Exits with 1 where something failed. Needs a package registry.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+EPOCH = "1764547200"  # any moment; what is built must not hold another
+EXTRAS = ("lsp", "watch")
+# What the tests need beside them; torch, which is large, and what builds the documentation are left out.
+TOOLS = """
+coverage flake8 hypothesis jinja2 jsonschema junitparser numpy packaging pre-commit pydantic-sarif pytest pytest-cov
+pytest-lsp pytest-xdist pyyaml
+""".split()
+TESTS = "tests/source tests/engine tests/report tests/cli tests/lsp tests/knowledge tests/semantics".split()
+
+
+def say(what: str) -> None:
+    """Tell what comes next."""
+    print(f"== {what}", flush=True)
+
+
+def run(*command: object, cwd: Path | None = None, epoch: bool = False) -> None:
+    """Run a command, whose output is shown; raises CalledProcessError where it fails."""
+    environment = {**os.environ, **({"SOURCE_DATE_EPOCH": EPOCH} if epoch else {})}
+    subprocess.run([str(part) for part in command], check=True, cwd=cwd, env=environment)
+
+
+def environment(folder: Path, python: str) -> Path:
+    """A new environment; the path of its Python."""
+    run(python, "-m", "venv", folder)
+    return folder / "bin" / "python"
+
+
+def build(tools: Path, folder: Path) -> tuple[Path, Path]:
+    """The source archive and the wheel that is built from it, of what is committed, in `folder`."""
+    tree = folder / "tree"
+    tree.mkdir(parents=True)
+    archive = folder / "tree.tar"
+    run("git", "archive", "--output", archive, "HEAD", cwd=ROOT)
+    with tarfile.open(archive) as source:
+        source.extractall(tree, filter="data")
+    run(tools, "-m", "build", "--outdir", folder / "dist", tree, epoch=True)
+    (sdist,), (wheel,) = (folder / "dist").glob("*.tar.gz"), (folder / "dist").glob("*.whl")
+    return sdist, wheel
+
+
+def lowest() -> list[str]:
+    """The lowest versions that the project and the extras under test allow, as requirements."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needs = [*project["dependencies"], *(need for extra in EXTRAS for need in project["optional-dependencies"][extra])]
+    pinned = []
+    for need in map(Requirement, needs):
+        (least,) = (bound.version for bound in need.specifier if bound.operator == ">=")
+        need.specifier = SpecifierSet(f"=={least}")
+        pinned.append(str(need))
+    return pinned
+
+
+def check(python: str, versions: str, sdist: Path, wheel: Path, folder: Path, tests: Sequence[str]) -> None:
+    """Install the wheel with the lowest or the newest versions, and run tests from the unpacked archive."""
+    own = environment(folder / "environment", python)
+    pinned = lowest() if versions == "lowest" else []
+    constraints = folder / "constraints.txt"
+    constraints.write_text("\n".join(pinned) + "\n")
+    tools = [f"torchlint[{','.join(EXTRAS)}] @ {wheel.as_uri()}", *TOOLS]
+    run(own, "-m", "pip", "install", "--quiet", "--constraint", constraints, *tools)
+    run(own, "-m", "pip", "check")
+    with tarfile.open(sdist) as source:
+        source.extractall(folder / "unpacked", filter="data")
+    (unpacked,) = (folder / "unpacked").iterdir()
+    # The tests' own configuration puts the unpacked package before the installed one: both are the archive's.
+    run(own, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=unpacked)
+    if versions == "newest":
+        audit(own, folder)
+
+
+def audit(own: Path, folder: Path) -> None:
+    """Look up known vulnerabilities of what an environment holds. Raises SystemExit where there are some."""
+    tools = environment(folder / "audit", sys.executable)
+    run(tools, "-m", "pip", "install", "--quiet", "pip-audit")
+    listed = subprocess.run([own, "-m", "pip", "freeze"], check=True, capture_output=True, text=True).stdout
+    needs = [line for line in listed.splitlines() if "==" in line]
+    (folder / "freeze.txt").write_text("\n".join(needs) + "\n")
+    command = [tools, "-m", "pip_audit", "--no-deps", "--disable-pip", "--format", "json", "-r", folder / "freeze.txt"]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    try:
+        looked_up = json.loads(done.stdout)["dependencies"]
+    except (ValueError, KeyError):
+        print("not audited: pip-audit cannot be asked here")
+        return
+    vulnerable = [entry for entry in looked_up if entry.get("vulns")]
+    skipped = [entry["name"] for entry in looked_up if "skip_reason" in entry]
+    print(f"{len(looked_up) - len(skipped)} packages audited; {len(skipped)} of which no advisories could be reached")
+    if vulnerable:
+        raise SystemExit("\n".join(f"{entry['name']} {entry['version']}: {entry['vulns']}" for entry in vulnerable))
+
+
+def main() -> int:
+    """Build, compare, install, test."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tests", nargs="*", default=TESTS)
+    parser.add_argument("--python", action="append", default=[], help="a Python to test on; this one by default")
+    parser.add_argument("--versions", action="append", choices=["lowest", "newest"], default=[])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        tools = environment(folder / "tools", sys.executable)
+        run(tools, "-m", "pip", "install", "--quiet", "build")
+        say("Built twice")
+        built = [build(tools, folder / name) for name in ("one", "two")]
+        for first, second in zip(*built, strict=True):
+            digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (first, second)]
+            print(f"{digests[0]}  {first.name}")
+            if digests[0] != digests[1]:
+                raise SystemExit(f"{first.name} is not the same when it is built again: {digests[1]}")
+        for python in options.python or [sys.executable]:
+            for versions in options.versions or ["lowest", "newest"]:
+                say(f"{python}, {versions} versions")
+                place = folder / f"{Path(python).name}-{versions}-{abs(hash(python))}"
+                place.mkdir()
+                check(python, versions, *built[0], place, options.tests)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"failed: {' '.join(map(str, error.cmd))[:500]}")
