@@ -98,9 +98,15 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
 
 
 def _reading(kind: type[cst.CSTNode]) -> Callable[[cst.CSTNode], tuple[Any, ...]]:
-    names = [name for name in kind.__dataclass_fields__ if name != "__slots__" and not _PUNCTUATION.search(name)]
+    names = [
+        name
+        for name, spec in kind.__dataclass_fields__.items()
+        if name != "__slots__" and spec.type is not str and not _PUNCTUATION.search(name)
+    ]
     if len(names) > 1:
         return operator.attrgetter(*names)
+    if not names:
+        _ENDS.add(kind)
     return (lambda node: (getattr(node, names[0]),)) if names else lambda node: ()
 
 
@@ -113,7 +119,8 @@ def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         todo.extend(children(node))
 
 
-_DEFINITIONS = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
+# Below nodes of these types `within` does not look: definitions, and those that hold none, once one was met.
+_ENDS: set[type[cst.CSTNode]] = {cst.FunctionDef, cst.ClassDef, cst.Lambda}
 
 
 def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
@@ -122,7 +129,7 @@ def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
     while todo:
         node = todo.pop()
         yield node
-        if type(node) not in _DEFINITIONS:
+        if type(node) not in _ENDS:
             todo += reversed(children(node))
 
 

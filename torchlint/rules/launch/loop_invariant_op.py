@@ -61,12 +61,11 @@ class LoopInvariantOp(Rule):
         if hot is None and not may_be_hot(site.outer):
             return
         body = body_of(site)
-        trains = _trains(model, body)
-        costly = [
-            (node, confidence)
-            for node in within(body)
-            if isinstance(node, (cst.Call, cst.BinaryOperation)) and (confidence := _costly(model, node, trains))
+        made = [
+            node for node in within(body) if type(node) in (cst.Call, cst.BinaryOperation) and _is_made(model, node)
         ]
+        trains = _trains(model, body) if made else False
+        costly = [(node, confidence) for node in made if (confidence := _costly(model, node, trains))]
         if not costly:
             return
         written = names_written(model, body) | bound_names(site.target) | _filled_elsewhere(model, site.context)
@@ -98,11 +97,14 @@ def _filled_elsewhere(model: Model, context: Context) -> set[str]:
     }
 
 
+def _is_made(model: Model, node: cst.CSTNode) -> bool:
+    """Whether an expression gives a tensor, or several."""
+    result = model.value(node)
+    return result.is_tensor or (result.kind is Kind.CONTAINER and result.elem is not None and result.elem.is_tensor)
+
+
 def _costly(model: Model, node: cst.Call | cst.BinaryOperation, trains: bool) -> Confidence | None:
     """How sure it is that an expression costs enough to be moved, and is not changed by what is trained."""
-    result = model.value(node)
-    if not (result.is_tensor or (result.kind is Kind.CONTAINER and result.elem is not None and result.elem.is_tensor)):
-        return None
     made = operation(model, node)
     if made is None and (site := model.call(node)) is not None and site.target is not None:
         return _helper(model, site, trains)

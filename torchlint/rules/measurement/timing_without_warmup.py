@@ -40,12 +40,11 @@ class TimingWithoutWarmup(Rule):
     words = ("time", "timer", "perf_counter", "monotonic", "elapsed_time", "timeit")
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
-        if isinstance(model.parent(site.node), (cst.Comparison, cst.ComparisonTarget)):
-            return  # whether time is up, not what something took
         home = model.function_of(site.context)
         if site.operator == "-" and not hotness.in_test(site.context) and not sets_up(home):
             interval = clock_interval(site, home, model)
-            if interval is not None:
+            # A comparison asks whether time is up, not what something took.
+            if interval is not None and not isinstance(model.parent(site.node), (cst.Comparison, cst.ComparisonTarget)):
                 yield from self._judge(site.node, site.context, interval, model)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:

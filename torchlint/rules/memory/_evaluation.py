@@ -292,6 +292,8 @@ def _calls(method: FunctionInfo, attribute: str) -> bool:
 
 def is_read_as_array(node: cst.BaseExpression, model: Model) -> bool:
     """Whether a call's result is turned into an array as it is, which raises where a graph hangs on it."""
+    if not any(call.method == "numpy" for call in model.sites.calls):
+        return False
     return any(_becomes_array(reading, model) for reading in (node, *model.uses.get(node, ())))
 
 
