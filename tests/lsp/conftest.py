@@ -103,7 +103,9 @@ class Editor:
         return (self.folder / name).as_uri()
 
     def open(self, name: str, text: str) -> str:
-        uri = self.uri(name)
+        return self.show(self.uri(name), text)
+
+    def show(self, uri: str, text: str) -> str:
         self.texts[uri] = (1, text)
         self.client.text_document_did_open(
             types.DidOpenTextDocumentParams(types.TextDocumentItem(uri=uri, language_id="python", version=1, text=text))

@@ -170,6 +170,22 @@ async def test_cells_come_and_go(editor: Editor) -> None:
     await editor.until(lambda: not editor.published[new].diagnostics)
 
 
+async def test_cells_change_places(editor: Editor) -> None:
+    await editor.start(CAPABILITIES)
+    notebook = Notebook(editor, ("python", SETUP), ("python", "x = 1"), ("python", STEPS))
+    setup, other, steps = notebook.cells
+    (found,) = await editor.shown(steps)
+    for order in ((setup, steps, other), (other, setup, steps)):
+        times = editor.times[steps]
+        cells = [types.NotebookCell(types.NotebookCellKind.Code, uri) for uri in order]
+        array = types.NotebookCellArrayChange(start=0, delete_count=3, cells=cells)
+        notebook.change(structure=types.NotebookDocumentCellChangeStructure(array=array))
+        await editor.until(lambda before=times: editor.times[steps] > before)
+        assert [one.range for one in editor.published[steps].diagnostics] == [found.range]
+    (fix, *_) = await editor.actions(steps, ROW, ["quickfix"])
+    assert editor.applied(fix, steps) == STEPS.replace("+= loss", "+= loss.detach()")
+
+
 async def test_repairs_suppressions_and_explanations_work_in_a_cell(editor: Editor) -> None:
     await editor.start(CAPABILITIES)
     notebook = Notebook(editor, ("python", SETUP), ("python", "!ls it's\n" + STEPS), ("python", STEPS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -67,8 +68,9 @@ async def test_many_keystrokes_end_with_the_findings_of_the_last(editor: Editor)
     assert editor.times[uri] < 60  # most of them were out of date before their turn came
 
 
-async def test_syntax_errors_leave_the_last_good_findings_where_they_moved(editor: Editor) -> None:
-    await editor.start()
+@pytest.mark.parametrize("select", [["TL0", "TL6"], ["TL6"]])  # with and without the rule that reports them
+async def test_syntax_errors_leave_the_last_good_findings_where_they_moved(editor: Editor, select: list[str]) -> None:
+    await editor.start(options={"settings": {"select": select}})
     uri = editor.open("a.py", LOOP)
     await editor.shown(uri)
     editor.type(uri, "def f(\n" + LOOP)
@@ -81,7 +83,7 @@ async def test_syntax_errors_leave_the_last_good_findings_where_they_moved(edito
     assert await editor.actions(uri, ROW + 2)
 
     broken = editor.open("b.py", "import torch\ndef f(:\n    x.item()\n")
-    assert codes(await editor.shown(broken)) == [("TL003", 1)]
+    assert codes(await editor.shown(broken)) == ([("TL003", 1)] if "TL0" in select else [])
 
 
 async def test_findings_are_pulled_where_the_editor_asks_for_them(editor: Editor) -> None:
@@ -268,6 +270,36 @@ async def test_each_workspace_folder_has_its_configuration(editor: Editor) -> No
     await editor.start(folders=[one, two])
     assert codes(await editor.shown(editor.open("one/a.py", LOOP))) == [("TL601", ROW)]
     assert codes(await editor.shown(editor.open("two/a.py", LOOP))) == []
+
+
+async def test_documents_that_lie_nowhere_or_elsewhere_are_linted(editor: Editor) -> None:
+    folder = editor.folder / "workspace"
+    folder.mkdir()
+    (folder / "torchlint.toml").write_text('exclude = ["a.py"]\n')
+    (editor.folder / "torchlint.toml").write_text('ignore = ["TL101"]\n')
+    await editor.start(folders=[folder])
+    text = LOOP.replace("total += loss", "total += loss; loss.item()")
+    outside = editor.open("a b#ü.py", text)
+    assert codes(await editor.shown(outside)) == [("TL601", ROW)]
+    assert codes(await editor.shown(editor.open("workspace/a.py", text))) == []
+    for uri in ("untitled:Untitled-1", "untitled:/gone/a%20b.py", "inmemory://model/1", "git:/gone/a.py?~"):
+        editor.show(uri, text)
+        found = await editor.shown(uri)
+        assert codes(found) == [("TL601", ROW), ("TL101", ROW)]
+        assert {why.location.uri for one in found for why in one.related_information or ()} == {uri}
+        assert {action.title for action in await editor.actions(uri, ROW)} >= {"Suppress TL101 on this line"}
+
+
+async def test_what_is_opened_and_closed_in_haste_is_shown_once_it_stays(editor: Editor) -> None:
+    await editor.start()
+    for count in range(20):
+        uri = editor.open("a.py", LOOP + f"# {count}\n")
+        asked = asyncio.ensure_future(editor.actions(uri, ROW))
+        editor.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        await asked
+    editor.open("a.py", "\n" + LOOP)
+    wanted = [("TL601", ROW + 1)]
+    await editor.until(lambda: uri in editor.published and codes(editor.published[uri].diagnostics) == wanted)
 
 
 async def test_what_is_excluded_or_in_the_baseline_is_not_shown(editor: Editor) -> None:

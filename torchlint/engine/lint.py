@@ -69,6 +69,7 @@ class FileResult:
     suppressed: int = 0  # findings that directives silenced
     errors: tuple[str, ...] = ()  # what failed in torchlint itself, one line each
     notes: tuple[str, ...] = ()  # why there is nothing to find, for those who ask, one line each
+    unread: tuple[int | None, ...] = ()  # cells that cannot be read, whether or not that is reported; None for a file
 
 
 def unreadable(
@@ -87,7 +88,7 @@ def unreadable(
     from torchlint.engine.selection import rules_by_code
 
     if "TL003" not in settings.rules_for(path or Path(filename)):
-        return FileResult()
+        return FileResult(unread=(cell,))
     rule = rules_by_code()["TL003"]
     at = Position(error.row, 1)
     return FileResult(
@@ -108,7 +109,8 @@ def unreadable(
                 cell=cell,
                 cell_id=identity,
             ),
-        )
+        ),
+        unread=(cell,),
     )
 
 
@@ -193,6 +195,8 @@ def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules, part: Part |
         codes = settings.rules_for(path)
         rules = candidates(source.text, (rule for rule in all_rules() if rule.code in codes), linked=True)
         try:
+            if linked.model.project is not None:
+                linked.model.project.linted = linked.model
             has_directives = directives.may_have(source.text)
             results[number] = _lint(source, settings, codes, rules, has_directives, linked, part_at)
         except UnreadableError as error:

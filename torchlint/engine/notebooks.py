@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def lint_documents(
     """Lint files and notebooks that import one another as one program, as `torchlint.engine.lint.lint_linked` does."""
     files: dict[int, LinkedFile] = {}
     views: dict[int, View] = {}
-    refused: dict[int, list[Finding]] = {}
+    refused: dict[int, FileResult] = {}
     for number, (document, settings, path) in documents.items():
         if isinstance(document, SourceFile):
             files[number] = LinkedFile(document, settings, path)
@@ -74,14 +74,14 @@ def lint_documents(
     by_name = {view.source.path: view for view in views.values()}
     found = lint_linked(files, modules, part, tell=tell)
     results = {
-        number: _in_cells(result, by_name, views.get(number), refused.get(number, ()))
+        number: _in_cells(result, by_name, views.get(number), refused.get(number, FileResult()))
         for number, result in found.results.items()
     }
     return replace(found, results=results)
 
 
-def sound(notebook: Notebook, settings: Settings, path: Path | None) -> tuple[View, list[Finding]]:
-    """The module of the cells that can be read, and a finding for each that cannot."""
+def sound(notebook: Notebook, settings: Settings, path: Path | None) -> tuple[View, FileResult]:
+    """The module of the cells that can be read, and what is said of those that cannot."""
     refused = list(notebook.problems)
     cells = []
     for cell in notebook.cells:
@@ -91,15 +91,15 @@ def sound(notebook: Notebook, settings: Settings, path: Path | None) -> tuple[Vi
             refused.append((cell.number, cell.identity, error))
         else:
             cells.append(cell)
-    findings: list[Finding] = []
-    for number, identity, reason in refused:
-        findings += unreadable(notebook.path, reason, settings, path, cell=number, identity=identity).findings
-    return notebook.view(cells), findings
+    said = [
+        unreadable(notebook.path, reason, settings, path, cell=number, identity=identity)
+        for number, identity, reason in refused
+    ]
+    findings = tuple(finding for one in said for finding in one.findings)
+    return notebook.view(cells), FileResult(findings, unread=tuple(number for number, _, _ in refused))
 
 
-def _in_cells(
-    result: FileResult, views: Mapping[str, View], own: View | None, refused: Sequence[Finding]
-) -> FileResult:
+def _in_cells(result: FileResult, views: Mapping[str, View], own: View | None, refused: FileResult) -> FileResult:
     """What was found in the module of a notebook, or in a file that was read with some, said in terms of cells.
 
     `views` are the modules of notebooks by the names of these; `own` is that of the file itself, where it is one.
@@ -107,7 +107,8 @@ def _in_cells(
     if not views:
         return result
     findings = [_in_cell(_explained(finding, views), own) for finding in result.findings]
-    return replace(result, findings=tuple(sorted((*refused, *findings), key=_place)))
+    findings = sorted((*refused.findings, *findings), key=_place)
+    return replace(result, findings=tuple(findings), unread=(*refused.unread, *result.unread))
 
 
 def _in_cell(finding: Finding, view: View | None) -> Finding:

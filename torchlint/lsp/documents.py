@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -114,8 +114,10 @@ class Unit:
         """The part that is the cell with this number, as it was linted."""
         return next((part for part in self.parts.values() if part.cell == cell), None)
 
-    def take(self, stamp: object, parts: dict[str, Part], findings: Sequence[Finding]) -> None:
-        """Remember what was found in `parts`."""
+    def take(
+        self, stamp: object, parts: dict[str, Part], findings: Sequence[Finding], unread: Collection[int | None]
+    ) -> None:
+        """Remember what was found in `parts`, of which those that are the cells `unread` could not be read."""
         found: dict[str, list[Finding]] = {uri: [] for uri in parts}
         by_cell = {part.cell: uri for uri, part in parts.items()}
         anywhere = next(iter(parts), None)
@@ -123,7 +125,7 @@ class Unit:
             uri = by_cell.get(finding.cell, anywhere)
             if uri is not None:
                 found[uri].append(finding)
-        unreadable = {uri for uri, own in found.items() if any(finding.code == "TL003" for finding in own)}
+        unreadable = {by_cell[cell] for cell in unread if cell in by_cell}
         for uri in unreadable & self.findings.keys():
             if all(finding.code != "TL003" for finding in self.findings[uri]):
                 before = self.parts[uri].lines

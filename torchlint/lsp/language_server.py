@@ -310,7 +310,8 @@ class Server(LanguageServer):
             linted: Linted = call.result()
         except WorkerDiedError as death:
             error = UnreadableError(f"the parser died of it ({death})")
-            return Linted(unreadable(job.name, error, settings, job.path).findings)
+            result = unreadable(job.name, error, settings, job.path)
+            return Linted(result.findings, unread=result.unread)
         except RuntimeError as failure:
             return Linted(errors=(f"{job.name}: internal error: {failure}",))
         finally:
@@ -323,7 +324,7 @@ class Server(LanguageServer):
     def _show(self, unit: Unit, stamp: object, parts: dict[str, Part], linted: Linted) -> None:
         """Take what was found, and tell the editor unless it asks."""
         gone = unit.findings.keys() - parts.keys()
-        unit.take(stamp, parts, linted.findings)
+        unit.take(stamp, parts, linted.findings, linted.unread)
         for message in linted.errors:
             self.window_log_message(types.LogMessageParams(type=types.MessageType.Error, message=message))
         for uri in gone:

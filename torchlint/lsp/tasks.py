@@ -44,7 +44,8 @@ def lint(job: Job) -> Linted:
     try:
         document = _opened(job)
     except UnreadableError as error:
-        return Linted(unreadable(job.name, error, job.settings, job.path).findings)
+        refused = unreadable(job.name, error, job.settings, job.path)
+        return Linted(refused.findings, unread=refused.unread)
     result = with_project(job, _MOST_READ)
     if result is None:
         result = lint_document(document, alone(job.settings), job.path)
@@ -59,7 +60,7 @@ def lint(job: Job) -> Linted:
             findings = known.split(findings, source, (), ()).new
     except UserError as error:
         errors.append(str(error))
-    return Linted(tuple(findings), tuple(errors))
+    return Linted(tuple(findings), tuple(errors), result.unread)
 
 
 def fix(job: Job) -> Texts:

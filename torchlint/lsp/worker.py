@@ -34,6 +34,7 @@ class Linted:
 
     findings: tuple[Finding, ...] = ()
     errors: tuple[str, ...] = ()
+    unread: tuple[int | None, ...] = ()  # cells that cannot be read, None for what is no notebook
 
 
 Task = Literal["fix", "lint", "silence"]  # the functions of torchlint.lsp.tasks, which only the worker imports
