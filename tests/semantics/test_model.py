@@ -1192,6 +1192,19 @@ def run(net, x):
     assert (member.device, member.kind) == (place, kind)
 
 
+def test_a_branch_for_tensors_on_the_host() -> None:
+    host, device = shown("""
+        class Net(nn.Module):
+            def forward(self, x):
+                if x.is_cpu:
+                    show(x)
+                else:
+                    show(x)
+    """)
+    assert host.on_host
+    assert device.device == DEVICE
+
+
 def test_what_a_file_holds_under_a_key_is_unknown() -> None:
     whole, best, epoch = shown("""
         def resume(path):

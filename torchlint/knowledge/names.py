@@ -129,6 +129,7 @@ TENSOR_ATTRIBUTES: Final[dict[str, str]] = {
     "dtype": "dtype",
     "ndim": "number",
     "is_cuda": "number",
+    "is_cpu": "number",
     "is_leaf": "number",
     "is_sparse": "number",
     "requires_grad": "number",

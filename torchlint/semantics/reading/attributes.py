@@ -222,6 +222,8 @@ class AttributeReader(InstanceReader):
         if what == "device":
             return Value(Kind.DEVICE, device=base.device, deps=base.deps)
         if what == "number":
+            if attr == "is_cpu":
+                return NUMBER.but(gates=(Gate.HOST, Gate.NONE))
             if attr == "is_cuda":
                 self.model.accelerated = True
                 return NUMBER.but(gates=(Gate.NONE, Gate.HOST))

@@ -318,8 +318,8 @@ class ConditionReader(AttributeReader):
                     if bits:
                         self._place(owner.value, bits if equal else DEVICE if bits == HOST else 0)
         elif isinstance(test, cst.Attribute):
-            if test.attr.value == "is_cuda":
-                self._place(test.value, DEVICE if holds else HOST)
+            if test.attr.value in ("is_cuda", "is_cpu"):
+                self._place(test.value, DEVICE if holds == (test.attr.value == "is_cuda") else HOST)
 
     def _place(self, node: cst.BaseExpression, bits: int) -> None:
         if bits:
