@@ -80,6 +80,47 @@ def test_a_file_that_git_does_not_know_is_new_as_a_whole(git: Callable[..., None
     assert touched("new.py", rows=5) == [1, 2, 3, 4]
 
 
+def test_what_git_ignores_or_knows_nothing_of_is_new_too(git: Callable[..., None], tmp_path: Path) -> None:
+    Path(".gitignore").write_text("ignored.py\n")
+    assert touched("ignored.py", rows=2) == [1]
+    outside = tmp_path.parent / "outside.py"
+    assert touched(str(outside), rows=2) == [1]
+
+
+def test_a_file_that_was_renamed_keeps_its_lines(git: Callable[..., None]) -> None:
+    git("mv", "a.py", "b 'c\".py")
+    assert touched("b 'c\".py") == []
+    Path("b 'c\".py").write_text(LINES.replace("line 5", "changed"))
+    assert touched("b 'c\".py") == [5]
+
+
+def test_files_of_a_submodule_are_those_of_another_repository(git: Callable[..., None]) -> None:
+    inner = Path("inner")
+    inner.mkdir()
+    git("-C", "inner", "init")
+    (inner / "a.py").write_text(LINES)
+    git("-C", "inner", "add", "a.py")
+    git("-C", "inner", "commit", "-m", "inner")
+    assert touched("inner/a.py", rows=2) == [1]
+    git("add", "inner")
+    assert touched("inner/a.py", rows=2) == []
+
+
+def test_a_worktree_and_a_shallow_clone_are_repositories(
+    git: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git("commit", "--allow-empty", "-m", "two")
+    origin = Path.cwd()
+    git("worktree", "add", str(tmp_path / "tree"), "base")
+    git("clone", "--depth=1", origin.as_uri(), str(tmp_path / "shallow"))
+    for folder in ("tree", "shallow"):
+        monkeypatch.chdir(tmp_path / folder)
+        Path("a.py").write_text(LINES + "more\n")
+        assert touched("a.py", "HEAD") == [11]
+    with pytest.raises(GitError, match="git knows no revision 'HEAD~1'"):
+        changed_since("HEAD~1", Path.cwd())
+
+
 def test_what_the_base_branch_got_meanwhile_is_no_change_of_ours(git: Callable[..., None]) -> None:
     git("checkout", "-b", "topic")
     Path("a.py").write_text(LINES + "ours\n")
@@ -101,9 +142,12 @@ def test_names_that_git_quotes(name: str, git: Callable[..., None]) -> None:
 
 
 def test_lines_that_look_like_headers_do_not_confuse(git: Callable[..., None]) -> None:
+    Path("other.py").write_text(LINES)
+    git("add", "other.py")
+    git("commit", "-m", "other")
     Path("a.py").write_text("++ b/other.py\n@@ -1 +5,3 @@\n" + LINES + "-- a/x\n")
-    assert touched("a.py", rows=20) == [1, 2, 13]
-    assert touched("other.py") == []
+    assert touched("a.py", "HEAD", rows=20) == [1, 2, 13]
+    assert touched("other.py", "HEAD") == []
 
 
 def test_works_from_a_folder_below(git: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:

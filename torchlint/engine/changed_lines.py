@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from torchlint.engine.errors import UserError
@@ -27,15 +27,18 @@ class GitError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class ChangedLines:
-    """Changed and added rows, from 1, by absolute path. Files that git does not track yet have changed as a whole."""
+    """Changed and added rows, from 1, by absolute path, and what git tracks: all else has changed as a whole.
+
+    Of a submodule git tracks which commit it is at; what stands in its files is that repository's own.
+    """
 
     rows: Mapping[Path, frozenset[int]]
-    new_files: frozenset[Path] = field(default_factory=frozenset)
+    tracked: frozenset[Path]
 
     def touches(self, finding: Finding) -> bool:
         """Whether a line of `finding` changed. In a notebook, whose rows git counts otherwise, any change counts."""
         path = Path(os.path.realpath(finding.filename))
-        if path in self.new_files:
+        if not (path in self.tracked or any(folder in self.tracked for folder in path.parents)):
             return True
         rows = self.rows.get(path, frozenset())
         if finding.cell is not None:
@@ -57,13 +60,13 @@ def changed_since(revision: str, folder: Path) -> ChangedLines:
     with contextlib.suppress(GitError):
         base = _git(folder, "merge-base", base, "HEAD").decode().strip()
     diff = _git(
-        top, "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative",
+        top, "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--no-relative",
         "--src-prefix=a/", "--dst-prefix=b/", "--diff-filter=d", "--submodule=short", base, "--",
     )  # fmt: skip
-    untracked = _git(top, "ls-files", "--others", "--exclude-standard", "-z")
+    tracked = _git(top, "ls-files", "-z")
     return ChangedLines(
         {top / name: rows for name, rows in _parse(diff).items()},
-        frozenset(top / os.fsdecode(name) for name in untracked.split(b"\0") if name),
+        frozenset(top / os.fsdecode(name) for name in tracked.split(b"\0") if name),
     )
 
 
