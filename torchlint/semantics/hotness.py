@@ -328,8 +328,8 @@ def _heat(context: Context) -> Hot | Body | None:
                 return None
             asks |= link.asks
             leaves |= link.leaves
-        elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE):
-            return None
+        elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE) or "graph capture" in link.flags:
+            return None  # what is captured is replayed, and not run again
         elif link.scope is Scope.FUNCTION:
             assert link.function is not None
             return Body(link.function, rate, asks)

@@ -182,7 +182,7 @@ class Model:
             return False
         owner: FunctionInfo | None = self.function_of(context)
         while owner is not None:
-            if any(effect.kind is EffectKind.CLOCK for effect in owner.effects) or any(
+            if any(effect.kind in (EffectKind.CLOCK, EffectKind.ELAPSED) for effect in owner.effects) or any(
                 effect.callee is not None and any(inner.kind is EffectKind.CLOCK for inner in effect.callee.effects)
                 for effect in owner.effects
             ):

@@ -58,11 +58,11 @@ class LoopInvariantOp(Rule):
         hot = model.hot(site.context)
         if hotness.in_test(site.context) or (facts.count is not None and facts.count <= _SHORT):
             return
-        if hot is None and not may_be_hot(site.outer):
-            return
+        if (hot is None and not may_be_hot(site.outer)) or model.in_measurement(site.context):
+            return  # a benchmark does the same again and again
         body = body_of(site)
         made = [
-            node for node in within(body) if type(node) in (cst.Call, cst.BinaryOperation) and _is_made(model, node)
+            node for node in within(body) if isinstance(node, (cst.Call, cst.BinaryOperation)) and _is_made(model, node)
         ]
         trains = _trains(model, body) if made else False
         costly = [(node, confidence) for node in made if (confidence := _costly(model, node, trains))]
@@ -71,6 +71,8 @@ class LoopInvariantOp(Rule):
         written = names_written(model, body) | bound_names(site.target) | _filled_elsewhere(model, site.context)
         reported: set[cst.CSTNode] = set()
         for node, confidence in sorted(costly, key=lambda found: -found[1]):
+            if isinstance(model.parent(node), cst.Expr):
+                continue  # nobody takes the result: it warms up
             if node in reported or not _is_invariant(model, node, written) or _is_chosen(model, node, body, written):
                 continue
             if hot is None and model.value(node).device != DEVICE:
@@ -174,7 +176,6 @@ def _runs_module(model: Model, node: cst.Call | cst.BinaryOperation) -> bool:
             )
         )
         and model.autograd_off(site.context)
-        and not model.in_measurement(site.context)
     )
 
 

@@ -15,7 +15,7 @@ from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import names_written
 from torchlint.rules.pipeline._transfers import moved_by
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
@@ -53,8 +53,13 @@ class TensorFromPythonInHotPath(Rule):
         if not number and not _is_python_data(data):
             return
         computes = number and _computes(model, site.node)
-        if not computes and not passed and (_is_new(data.node, site.context, hot, model) or _is_hoisted(site, model)):
-            return
+        if not computes and not passed:
+            new = _is_new(data.node, site.context, hot, model)
+            rows = hot.rate in (Iterates.ELEMENTS, Iterates.OTHER)  # one copy for all of them would do
+            if _is_hoisted(site, model) or (new and not rows and data.value.kind is not Kind.NUMBER):
+                return
+            if new:
+                confidence = Confidence.POSSIBLE
         if number and (not computes or _stands_in(model, site)):
             confidence = Confidence.POSSIBLE  # a tensor may be wanted: it is returned, or given to something
         yield Report(
@@ -172,7 +177,11 @@ def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) 
     if loop is not None:
         varying = names_written(model, [loop])
     else:
-        varying = {parameter.name for parameter in owner.parameters if parameter.name not in ("self", "cls")}
+        varying = {
+            parameter.name
+            for parameter in owner.parameters
+            if parameter.name not in ("self", "cls") and (parameter.passed or parameter.default is None)
+        }
         if not isinstance(owner.node, cst.Module):
             varying |= names_written(model, [owner.node.body])
     if owner.cls is not None:

@@ -45,7 +45,7 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     `by_method`: it is read by a method that tensors have, which is evidence of a tensor.
     """
     confidence = model.device_confidence(value, context, by_method=by_method)
-    if confidence is None or _on_host_alone(context, frozenset()):
+    if confidence is None or on_host_alone(context):
         return None
     hot = model.hot(context)
     if hot is not None and not hot.trains and measures(model, context) and not _only_meters(model, context):
@@ -76,7 +76,7 @@ def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: 
     return None
 
 
-def _on_host_alone(context: Context, seen: frozenset[int]) -> bool:
+def on_host_alone(context: Context, seen: frozenset[int] = frozenset()) -> bool:
     """Whether the code runs only where its tensors are on the host: `if not x.is_cuda`, here or around every call."""
     for link in context.chain():
         if link.scope is Scope.BRANCH and link.gate is Gate.HOST:
@@ -87,7 +87,7 @@ def _on_host_alone(context: Context, seen: frozenset[int]) -> bool:
             if not function.callers or id(function) in seen:
                 return False
             seen = seen | {id(function)}
-            return all(_on_host_alone(caller.context, seen) for caller in function.callers)
+            return all(on_host_alone(caller.context, seen) for caller in function.callers)
     return False
 
 

@@ -70,14 +70,18 @@ def _hands_on(model: Model, site: sites.Call) -> bool:
 def _awaits_copy(model: Model, site: sites.Call) -> bool:
     """Whether the wait makes a copy to the host safe to read that was started without waiting.
 
-    A wait for the whole device or a stream does so in the function that copies, one for an event wherever it is made.
+    A wait for the whole device or a stream does so in the function that copies, one for an event wherever it is made;
+    that one may also tell when memory that was copied from can be filled again.
     """
     owner = site.context.owner
     by_event = site.receiver is not None and site.receiver.kind is Kind.EVENT
     return any(
         call.method in ("to", "copy_", "cpu")
         and call.argument(None, "non_blocking") is not None
-        and (call.result.device == HOST or (call.receiver is not None and call.receiver.on_host))
+        and (
+            call.result.device == HOST
+            or (call.receiver is not None and call.receiver.on_host and (by_event or call.method == "copy_"))
+        )
         and (by_event or call.context.owner is owner)
         for call in model.sites.calls
     )

@@ -58,7 +58,7 @@ class NaiveNorm(Rule):
 
 def _norm(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confidence] | None:
     """The function that says the same, what it normalises, and how sure it is."""
-    for value, root in _scaled(model, made):
+    for value, root in _unweighted(model, made):
         spread = reach(
             model, root.operands[0], lambda step: step.name in ("mean", "var"), lambda step: _passes(model, step)
         )
@@ -95,6 +95,15 @@ def _by_deviation(model: Model, made: Operation) -> tuple[str, cst.BaseExpressio
             if x is not None and same(model, x, step.operands[0]):
                 return "layer_norm", x, Confidence.LIKELY
     return None
+
+
+def _unweighted(model: Model, made: Operation) -> Iterator[tuple[cst.BaseExpression, Operation]]:
+    """The same, or what is weighted before it is scaled: `weight * (x - mean) / sqrt(...)`."""
+    for value, root in _scaled(model, made):
+        yield value, root
+        weighted = operation(model, value)
+        if weighted is not None and weighted.name == "mul":
+            yield from ((factor, root) for factor in weighted.operands[:2])
 
 
 def _scaled(model: Model, made: Operation) -> Iterator[tuple[cst.BaseExpression, Operation]]:

@@ -144,12 +144,11 @@ class ConditionReader(AttributeReader):
         return (Gate.NONE, gate) if flipped else (gate, Gate.NONE)
 
     def _gate_of_flag(self, test: cst.BaseExpression) -> Gate:
-        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-            for part in (test.left, test.right):
-                gate = self._gate_of_flag(part)
-                if gate is not Gate.NONE:
-                    return gate
-            return Gate.NONE
+        if isinstance(test, cst.BooleanOperation):
+            gates = [self._gate_of_flag(part) for part in (test.left, test.right)]
+            if isinstance(test.operator, cst.Or):
+                return _both(*gates)
+            return _either(*gates)
         if isinstance(test, cst.Call):
             name = dotted(test.func)
             last = name.rsplit(".", 1)[-1] if name else ""
@@ -194,6 +193,11 @@ class ConditionReader(AttributeReader):
                 kept = test.left
             elif isinstance(operator, (cst.LessThan, cst.GreaterThan)):
                 kept = test.left if dotted(test.left) else right
+            since = test.left
+            if isinstance(since, cst.BinaryOperation) and isinstance(since.operator, cst.Subtract) and not flipped:
+                last = dotted(since.right)  # `step - saved_at >= interval`, and then `saved_at = step`
+                if last is not None and _assigns(node.body, last):
+                    return Gate.RARE
         elif (
             isinstance(test, cst.Call) and isinstance(test.func, cst.Name) and test.func.value == "hasattr" and flipped
         ):
