@@ -12,7 +12,7 @@ the same finding, the two are compared.
 
 `linking` is "added" on a finding that only files read as one program show, and "removed" on one that only a file read
 by itself shows; the latter are not among a rule's figures, since they are not reported. They were read with each
-project as one program, also where it is so large that it is linked folder by folder as long as nobody asks.
+project as one program, also where it is so large that it is linked folder by folder otherwise.
 
 The reader `fresh` took up to 30 findings of each rule, spread over twelve packages that nobody had looked at while the
 rules were written, as torchlint reported them at 03f17d9: before any of these findings was acted upon. Rare rules weigh

@@ -459,7 +459,7 @@ class TestHotness:
                     mark("given mostly")
 
             def train(net, opt, loader, every, limit):
-                seen = 0
+                seen = seen_at = 0
                 size = 1
                 for step, x in enumerate(loader):
                     loss = net(x).mean()
@@ -470,6 +470,9 @@ class TestHotness:
                         mark("interval")
                     if step % every == 0 or limit < 1.0:
                         mark("other")
+                    if step - seen_at >= every:
+                        mark("since")
+                        seen_at = step
                     if size + 1 == limit:
                         mark("counted")
                     if seen == limit:
@@ -487,6 +490,7 @@ class TestHotness:
             "given mostly": True,
             "interval": False,
             "other": True,
+            "since": False,
             "counted": False,
             "counted, too": False,
             "crossed": False,
