@@ -55,6 +55,12 @@ def test_a_command_is_found_or_means_check(written: str, meant: str) -> None:
         ("-q rule", "--al", {"--all"}, {"--select"}),
         ("rule", "--out", {"--output-format"}, {"--output-file"}),
         ("baseline", "cr", {"create"}, {"check"}),
+        ("--min-confidence", "l", {"likely"}, {"sure"}),
+        ("check --min-impact", "", {"low", "high"}, {"sure"}),
+        ("src --output-format", "sa", {"sarif"}, {"json"}),
+        ("rule", "TL60", {"TL601"}, {"TL101"}),
+        ("rule TL101", "retained", {"retained-graph-sum"}, {"TL601"}),
+        ("config", "min-", {"min-confidence", "min-impact"}, {"select"}),
         ("", "sr", {"sr"}, {"check"}),  # what the shell is to complete as a path
         ("src", "sr", {"sr"}, {"check"}),
     ],

@@ -97,6 +97,15 @@ def test_an_update_changes_what_it_visited_alone() -> None:
     assert {entry.line for entry in after.counts} == {"y=b.item()"}
 
 
+def test_files_that_are_gone_are_those_below_what_was_linted(tmp_path: Path) -> None:
+    tree = Tree(a="x = a.item()", b="y = b.item()")
+    baseline = accepting(tree)
+    Path("a.py").write_text("x = a.item()")
+    assert list(baseline.gone([Path("other")])) == []
+    after = baseline.updated([], tree.source, baseline.gone([Path(".")]))
+    assert {entry.file for entry in after.counts} == {"a.py"}
+
+
 def test_is_written_sorted_with_one_line_an_entry_and_read_back() -> None:
     tree = Tree(b="y = b.item()\ny = b.item()", a='s = "漢\u202e", a.item()')
     baseline = accepting(tree)

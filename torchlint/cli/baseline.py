@@ -47,14 +47,15 @@ def _path(configuration: Configuration) -> Path:
 
 def _write(accepted: Baseline, paths: tuple[Path, ...], configuration: Configuration, given: Mapping[str, Any]) -> int:
     """Replace what `accepted` says of the files in `paths` by what is found there now, and write it."""
-    linted = lint(paths or (Path("."),), configuration, quiet=given["quiet"], name=given["stdin_filename"])
+    paths = paths or (Path("."),)
+    linted = lint(paths, configuration, quiet=given["quiet"], name=given["stdin_filename"])
     for message in linted.errors:
         console.error(message)
     if linted.errors or linted.interrupted:
         # An incomplete run would drop entries that still hold.
         console.error(f"{short(accepted.path)}: not written, since not every file could be linted")
         return EXIT_INTERRUPTED if linted.interrupted else EXIT_ERROR
-    updated = accepted.updated(linted.findings, linted.source, linted.files)
+    updated = accepted.updated(linted.findings, linted.source, [*linted.files, *accepted.gone(paths)])
     write_atomically(updated.path, updated.text())
     before, after = sum(accepted.counts.values()), sum(updated.counts.values())
     if not given["quiet"]:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from torchlint.cli import console
+from torchlint.cli.options import completed
 
 __all__ = ["config"]
 
 
+def _keys() -> Iterable[str]:
+    from torchlint.engine.settings import OPTIONS
+
+    return OPTIONS
+
+
 @click.command("config")
-@click.argument("key", required=False)
+@click.argument("key", required=False, shell_complete=completed(_keys))
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of the configuration.")
 def config(key: str | None, output_format: str, schema: bool) -> None:

@@ -95,8 +95,18 @@ def _flag(name: str, help: str, **attributes: Any) -> _Decorator[Any]:
     return _option(f"--{name}/--no-{name}", default=None, help=help, **attributes)
 
 
-def _names(grades: Iterable[Confidence] | Iterable[Impact]) -> str:
-    return ", ".join(map(str, grades))
+def completed(names: Callable[[], Iterable[object]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """What a shell offers for a value: those of the `names`, asked for when they are needed, that begin as it does."""
+
+    def offer(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+        return [name for name in map(str, names()) if name.startswith(incomplete)]
+
+    return offer
+
+
+def _grade(name: str, what: str, grades: type[Confidence] | type[Impact]) -> _Decorator[Any]:
+    help = f"Report findings from this {what}: {', '.join(map(str, grades))}."
+    return _option(name, metavar="GRADE", shell_complete=completed(lambda: grades), help=help)
 
 
 def _list_option(*names: str, metavar: str, help: str) -> _Decorator[Any]:
@@ -125,8 +135,8 @@ rule_options = _section(
         callback=_patterns,
         help="The same, beside those of the configuration.",
     ),
-    _option("--min-confidence", metavar="GRADE", help=f"Report findings from this confidence: {_names(Confidence)}."),
-    _option("--min-impact", metavar="GRADE", help=f"Report findings from this impact: {_names(Impact)}."),
+    _grade("--min-confidence", "confidence", Confidence),
+    _grade("--min-impact", "impact", Impact),
 )
 
 file_options = _section(
@@ -170,6 +180,7 @@ report_options = _section(
         "--output-format",
         multiple=True,
         metavar="FORMAT[=FILE]",
+        shell_complete=completed(lambda: FORMATS),
         envvar="TORCHLINT_OUTPUT_FORMAT",
         help=f"How findings are shown; several may be given, each with its file: {', '.join(FORMATS)}.",
     ),

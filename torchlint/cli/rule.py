@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from torchlint.cli import console
+from torchlint.cli.options import completed
 
 if TYPE_CHECKING:
     from torchlint.engine.selection import RuleInfo
@@ -15,8 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["rule"]
 
 
+def _names() -> Iterator[str]:
+    from torchlint.engine.selection import catalogue
+
+    for info in catalogue():
+        yield info.code
+        yield info.name
+
+
 @click.command("rule")
-@click.argument("rules", nargs=-1, metavar="[RULE]...")
+@click.argument("rules", nargs=-1, metavar="[RULE]...", shell_complete=completed(_names))
 @click.option("--all", "everything", is_flag=True, help="All rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def rule(rules: tuple[str, ...], everything: bool, output_format: str) -> None:

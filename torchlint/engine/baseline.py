@@ -149,6 +149,14 @@ class Baseline:
             if isinstance(piece, tuple):
                 yield piece[0], row
 
+    def gone(self, folders: Iterable[Path]) -> Iterator[str]:
+        """The files below some folders, as findings call them, that entries name and that are not there any more."""
+        around = [Path(os.path.abspath(folder)) for folder in folders]
+        for file in {entry.file for entry in self.counts}:
+            path = Path(os.path.abspath(self.path.absolute().parent / file))
+            if not path.exists() and any(folder in path.parents for folder in around):
+                yield str(path)
+
     def updated(self, findings: Iterable[Finding], source: Source, visited: Iterable[str]) -> Baseline:
         """The baseline with what it holds for the `visited` files replaced by `findings`."""
         files = {self._key(filename) for filename in visited}
