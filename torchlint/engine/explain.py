@@ -511,10 +511,15 @@ def _order(span: tuple[Position, Position] | None) -> tuple[int, int, int, int]:
     return start.row, start.column, -end.row, -end.column
 
 
+def _kinds(sites: Sites) -> list[str]:
+    """The names of the lists of sites, without what these are looked up by."""
+    return [entry.name for entry in fields(sites) if entry.init]
+
+
 def _contexts(sites: Sites) -> Iterator[tuple[cst.CSTNode, Context]]:
     """The node of each site with where it stands."""
-    for entry in fields(sites):
-        for site in getattr(sites, entry.name):
+    for kind in _kinds(sites):
+        for site in getattr(sites, kind):
             context = getattr(site, "outer", None) or getattr(site, "context", None)
             if context is not None:
                 yield site.node, context
@@ -522,7 +527,7 @@ def _contexts(sites: Sites) -> Iterator[tuple[cst.CSTNode, Context]]:
 
 def _on(sites: Sites, nodes: set[cst.CSTNode]) -> Sites:
     """The sites whose node is one of `nodes`."""
-    return type(sites)(**{e.name: [s for s in getattr(sites, e.name) if s.node in nodes] for e in fields(sites)})
+    return type(sites)(**{kind: [s for s in getattr(sites, kind) if s.node in nodes] for kind in _kinds(sites)})
 
 
 # Of each kind of site, what it holds of which node.
@@ -538,7 +543,7 @@ _HELD = {
 
 def _with(sites: Sites, node: cst.CSTNode, value: Value) -> Sites:
     """The sites as they would be if `node` had that value."""
-    changed: dict[str, list[Any]] = {entry.name: list(getattr(sites, entry.name)) for entry in fields(sites)}
+    changed: dict[str, list[Any]] = {kind: list(getattr(sites, kind)) for kind in _kinds(sites)}
     for name, held in _HELD.items():
         for at, site in enumerate(changed[name]):
             swaps: dict[str, Any] = {attribute: value for of, attribute in held if getattr(site, of) is node}

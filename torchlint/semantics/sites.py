@@ -224,10 +224,10 @@ class Sites:
     classes: list[Class] = field(default_factory=list)
     assigns: list[Assign] = field(default_factory=list)
     # Of the first so many assignments: those of a name, also by the loops around, and those of a node's value.
-    _indexed: int = 0
-    _named: dict[str, list[Assign]] = field(default_factory=dict)
-    _looped: dict[tuple[str, Context], list[Assign]] = field(default_factory=dict)
-    _given: dict[cst.CSTNode, list[Assign]] = field(default_factory=dict)
+    _indexed: int = field(default=0, init=False)
+    _named: dict[str, list[Assign]] = field(default_factory=dict, init=False)
+    _looped: dict[tuple[str, Context], list[Assign]] = field(default_factory=dict, init=False)
+    _given: dict[cst.CSTNode, list[Assign]] = field(default_factory=dict, init=False)
 
     def assigned(self, name: str | None, loop: Context | None = None) -> list[Assign]:
         """The assignments to a name, if given those inside of a loop, in the order of evaluation."""
