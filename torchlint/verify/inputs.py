@@ -209,6 +209,15 @@ _MARKS = {
 }
 
 
+# What layers take, by what made them.
+_TAKEN = {
+    "Embedding": "token", "EmbeddingBag": "token",
+    **dict.fromkeys(("Linear", "LayerNorm", "RMSNorm", "Bilinear"), "rows"),
+    **dict.fromkeys(("Conv2d", "ConvTranspose2d", "BatchNorm2d", "MaxPool2d"), "image"),
+    **dict.fromkeys(("LSTM", "GRU", "RNN", "TransformerEncoder", "TransformerEncoderLayer", "Conv1d"), "sequence"),
+}  # fmt: skip
+
+
 def _head(node: ast.expr) -> str:
     """The last part of a called name."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
@@ -272,6 +281,8 @@ class _Body(ast.NodeVisitor):
             if isinstance(node.slice.value, int) and base.name not in ("shape", "size()"):
                 base.marks.add("indexed")
                 return base.each()
+            if isinstance(node.slice.value, int) and (owner := self.shaped(node.value)) is not None:
+                owner.rank = max(owner.rank or 0, node.slice.value + 1, 2) if node.slice.value else owner.rank
         index = self.of(node.slice)
         if index is not None:
             index.marks.add("index")
@@ -369,7 +380,7 @@ class _Body(ast.NodeVisitor):
             if base is not None:
                 return self.method(base, name, node, arguments, keywords)
             self.mark(name, arguments)
-            return None
+            return self.loader(name, arguments)
         if isinstance(node.func, ast.Name):
             own = self.walk.functions.get(node.func.id)
             if own is not None:
@@ -386,7 +397,7 @@ class _Body(ast.NodeVisitor):
                 if node.func.id == "next" and arguments and arguments[0] is not None:
                     arguments[0].marks.add("iterated")
                     return arguments[0].each()
-                return None
+                return self.loader(node.func.id, arguments)
             called.marks.add("called")
             self.passed(arguments, called)
             return called.called()
@@ -395,6 +406,14 @@ class _Body(ast.NodeVisitor):
             called.marks.add("called")
             return called.called()
         return None
+
+    def loader(self, name: str, arguments: Sequence[_Use | None]) -> _Use | None:
+        """What a DataLoader gives is told by what is done with its batches: the dataset stands for them."""
+        if name != "DataLoader" or not arguments or arguments[0] is None:
+            return None
+        arguments[0].marks.discard("size")
+        arguments[0].marks.add("dataset")
+        return arguments[0]
 
     def method(
         self, base: _Use, name: str, node: ast.Call, arguments: list[_Use | None], keywords: Mapping[Any, _Use | None]
@@ -411,9 +430,9 @@ class _Body(ast.NodeVisitor):
                 given = self.walk.function(own, _bound(own, [_Use("self"), *arguments], keywords))
                 self.walk.owner = before
                 return given
-        if name in base.attributes and base.attributes[name].maker == "Embedding" and arguments:
-            if arguments[0] is not None:
-                arguments[0].marks.add("token")
+        if name in base.attributes and arguments and arguments[0] is not None:
+            if (taken := _TAKEN.get(base.attributes[name].maker)) is not None:
+                arguments[0].marks.add(taken)
         if name in _PASS:
             if name in ("to", "cuda") and arguments and arguments[0] is not None and not arguments[0].attributes:
                 arguments[0].marks.add("device")
@@ -515,14 +534,19 @@ class _Body(ast.NodeVisitor):
                 if isinstance(node.value, ast.Tuple) and len(node.value.elts) == len(target.elts):
                     for part, value in zip(target.elts, node.value.elts, strict=True):
                         self.bind(part, self.of(value))
+                        self.made(part, value)
                     continue
                 self.bind(target, ranked)
             else:
                 self.bind(target, self.of(node.value))
-                if isinstance(target, ast.Attribute) and isinstance(node.value, ast.Call):
-                    owner = self.of(target.value)
-                    if owner is not None and target.attr in owner.attributes:
-                        owner.attributes[target.attr].maker = _head(node.value.func)
+                self.made(target, node.value)
+
+    def made(self, target: ast.AST, value: ast.expr) -> None:
+        """Note what an attribute was made by."""
+        if isinstance(target, ast.Attribute) and isinstance(value, ast.Call):
+            owner = self.of(target.value)
+            if owner is not None and target.attr in owner.attributes:
+                owner.attributes[target.attr].maker = _head(value.func)
 
     def shaped(self, node: ast.AST) -> _Use | None:
         """The thing whose shape or size() the expression is."""
@@ -617,6 +641,7 @@ def needs(
     missing: Mapping[str, str] | None = None,
     *,
     compiled: bool = False,
+    on_host: bool = False,
 ) -> Needs:
     """How to call the unit: descriptions from hints first, then from annotations, literals and the uses.
 
@@ -626,6 +651,7 @@ def needs(
         hinted: what `hints` found.
         missing: names whose modules were left out, with what they stood for.
         compiled: the receiver is compiled, as its file does it.
+        on_host: what is moved lies on the host before, as it must where a transfer is measured.
     """
     walk = _Walk(unit)
     made = _Describe(hinted, walk, ast.parse(text), compiled=compiled)
@@ -641,7 +667,10 @@ def needs(
         made.finish_own(unit.owner)
         parameters = parameters[1:]
     for parameter in parameters:
-        made.result.arguments.append({"name": parameter.name, **made.value(parameter, uses[parameter.name])})
+        described = made.value(parameter, uses[parameter.name])
+        if on_host:
+            described = made.placed(described, uses[parameter.name])
+        made.result.arguments.append({"name": parameter.name, **described})
     for name, use in walk.globals.items():
         made.result.globals[name] = made.thing(name, use)
     for name, full in (missing or {}).items():
@@ -843,13 +872,18 @@ class _Describe:
             return {"kind": "function", "gives": {"kind": "result", "of": "criterion"}}
         if "mapping" in use.marks and not use.items:
             return {"kind": "dict", "items": {"x": {"kind": "tensor", "dtype": "float"}}}
+        if "dataset" in use.marks:
+            if use.element is None:
+                use.each()
+            self.stands(name, "a dataset of samples that are made already")
+            return {**self.many(name, use, said=False), "kind": "dataset"}
+        if use.items and all(isinstance(key, str) for key in use.items):
+            return {"kind": "dict", "items": {key: self.thing(key, item) for key, item in use.items.items()}}
         if "iterated" in use.marks and use.element is not None and not read & {"shape", "dtype", "unbind"}:
             unread = not use.element.read and not use.element.items and use.element.marks <= {"index", "passed"}
             if unread and "index" not in use.marks:
                 return {"kind": "choice", "of": [self.many(name, use), self.tensor(name, use)]}
             return self.many(name, use)
-        if use.items and all(isinstance(key, str) for key in use.items):
-            return {"kind": "dict", "items": {key: self.thing(key, item) for key, item in use.items.items()}}
         if use.items:
             return {
                 "kind": "tuple",
@@ -881,7 +915,12 @@ class _Describe:
     def tensor(self, name: str, use: _Use) -> dict[str, Any]:
         low = name.lower()
         described: dict[str, Any] = {"kind": "tensor", "rank": use.rank}
+        if use.marks & {"rows", "image", "sequence"}:
+            rank = 4 if "image" in use.marks else 3 if "sequence" in use.marks else use.rank
+            return {**described, "dtype": "float", "rank": rank, "grad": "backward" in use.read}
         inner = use.element.marks if use.element is not None else set()
+        if "probability" in use.marks | inner:
+            return {**described, "dtype": "float", "fill": "probability"}
         if _COUNTS.search(low) and not use.marks & {"index", "token", "label"}:
             return {**described, "dtype": "int64", "fill": "ones"}
         if _MASKS.search(low):
@@ -894,14 +933,14 @@ class _Describe:
             return {**described, "dtype": "int64"}
         if _INTEGERS.search(low) or "compared-with" in use.marks:
             return {**described, "dtype": "labels"}
-        if "probability" in use.marks:
-            return {**described, "dtype": "float", "fill": "probability"}
         return {**described, "dtype": "open", "grad": "backward" in use.read}
 
     def placed(self, described: dict[str, Any], use: _Use) -> dict[str, Any]:
         """An element of a loader is on the host where the code moves it."""
         if described["kind"] == "tensor" and use.read & {"to", "cuda"}:
             described["device"] = "cpu"
+        elif described["kind"] == "dict" and "mapping" in use.marks:
+            described["items"] = {key: _on_host(item) for key, item in described["items"].items()}
         elif described["kind"] == "object" and use.read & {"to", "cuda"}:
             for item in described["attributes"].values():
                 if item["kind"] == "tensor":
@@ -960,10 +999,11 @@ class _Describe:
             attributes.setdefault("x", {"kind": "tensor", "dtype": "float"})
         return {"kind": "object", "moves": moves, "attributes": attributes}
 
-    def many(self, name: str, use: _Use) -> dict[str, Any]:
+    def many(self, name: str, use: _Use, *, said: bool = True) -> dict[str, Any]:
         element = use.element
         assert element is not None
-        self.stands(name, "batches that are on the host already")
+        if said:
+            self.stands(name, "batches that are on the host already")
         inside = element.items
         if inside and all(isinstance(key, int) for key in inside):
             parts = [inside.get(i, _Use(name)) for i in range(max(inside) + 1)]
@@ -1021,6 +1061,13 @@ def _axes(text: str) -> list[Any]:
             low = name.lower()
             found.append(next((size for pattern, size in _AXES.items() if re.fullmatch(pattern, low)), "D"))
     return found
+
+
+def _on_host(described: dict[str, Any]) -> dict[str, Any]:
+    """The same on the host, as far as it is a tensor."""
+    if described["kind"] == "choice":
+        return {**described, "of": [_on_host(one) for one in described["of"]]}
+    return {**described, "device": "cpu"} if described["kind"] == "tensor" else described
 
 
 def _fields(owner: ast.ClassDef) -> list[_Parameter]:

@@ -24,6 +24,8 @@ __all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
 
 # Rules whose cost lies between statements: waits, transfers, retention, timing, compilation, replicas.
 BETWEEN_STATEMENTS = ("TL1", "TL5", "TL6", "TL7", "TL8", "TL9")
+# Rules about what is set once and costs in every step.
+SETTINGS = ("TL205", "TL405")
 # Rules about compiled code: there the module is measured compiled, as it is used.
 COMPILED = ("TL803",)
 CALLS = 8  # of code without a loop of its own, one after the other, as its caller's loop does
@@ -192,7 +194,7 @@ def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[d
     if not found:
         raise Unfit("the repair needs a decision, so there is nothing to run it against")
     hinted = inputs.hints(lines)
-    whole_loops = finding.code.startswith(BETWEEN_STATEMENTS)
+    whole_loops = finding.code.startswith((*BETWEEN_STATEMENTS, *SETTINGS))
     made: list[dict[str, Any] | Refused] = []
     for repair in found:
         after = extract.repaired(lines, repair.edits)
@@ -219,7 +221,8 @@ def _experiment(
     if finding.code.startswith("TL9") and any(full.startswith("torch.distributed") for full in missing.values()):
         return Refused(piece.rung, "it needs several processes")
     compiled = finding.code in COMPILED
-    wanted = inputs.needs(before.unit, "\n".join(lines), hinted, missing, compiled=compiled)
+    on_host = finding.code.startswith("TL5")
+    wanted = inputs.needs(before.unit, "\n".join(lines), hinted, missing, compiled=compiled, on_host=on_host)
     experiment = {
         "rung": piece.rung,
         "rule": finding.code,
@@ -236,6 +239,7 @@ def _experiment(
         "rows": extract.statement_rows(lines, finding.start.row) if piece.before.entry else [0, 0],
         "calls": CALLS if finding.code.startswith(BETWEEN_STATEMENTS) else 1,
         "criterion": evidence.CRITERIA.get(finding.code, "time"),
+        "probe": repair.probe,
         "allow": list(choices.allow),
         "attributes": sorted(wanted.attributes),
         "stand_ins": [*wanted.stand_ins, f"measured: {piece.what}; repaired: {repair.what}"],

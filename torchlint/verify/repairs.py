@@ -18,10 +18,11 @@ __all__ = ["Repair", "ways"]
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Edits, and what they are, for people."""
+    """Edits, and what they are, for people; `probe` says that they only measure, and are no repair of the finding's."""
 
     edits: tuple[Edit, ...]
     what: str
+    probe: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class _Flagged:
 def ways(finding: Finding, lines: Sequence[str]) -> Iterator[Repair]:
     """The repairs to measure the finding against, the nearest to what a person would write first."""
     if finding.fix is not None and finding.fix.edits:
-        yield Repair(finding.fix.edits, finding.fix.message)
+        yield Repair(finding.fix.edits, finding.fix.message, probe=False)
     makers = _MAKERS.get(finding.code, ())
     if not makers:
         return

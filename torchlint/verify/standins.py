@@ -280,6 +280,16 @@ class Builder:
         made = [tuple(self.below(str(i), item) for i, item in enumerate(items)) for _ in range(self.sizes["steps"])]
         return Batches([batch[0] if len(items) == 1 else batch for batch in made])
 
+    def make_dataset(self, items: list[Any], keys: list[str] | None = None) -> list[Any]:
+        """Samples on the host, as many as batches of a loader hold."""
+        before, self.device = self.device, self.torch.device("cpu")
+        try:
+            batches = self.make_loader(items)
+        finally:
+            self.device = before
+        count = max(1, min((len(x) for x in tensors(self.torch, batches) if x.dim()), default=1))
+        return [sample(self.torch, batch, index) for batch in batches for index in range(count)]
+
     def make_object(self, attributes: dict[str, Any], moves: bool = False) -> Any:
         return (Record if moves else Plain)(**self.together(attributes))
 
@@ -348,6 +358,15 @@ class Builder:
         if weights is None or value.requires_grad or not torch.is_grad_enabled():
             return value
         return value + weights.float().sum().to(value.dtype) * 0.0
+
+
+def sample(torch: Any, batch: Any, index: int) -> Any:
+    """One sample of a batch, of what has a first dimension."""
+    if isinstance(batch, torch.Tensor):
+        return batch[index] if batch.dim() else batch
+    if type(batch) is dict:
+        return {key: sample(torch, item, index) for key, item in batch.items()}
+    return tuple(sample(torch, item, index) for item in batch) if type(batch) is tuple else batch
 
 
 def _parted(form: str) -> tuple[str, str]:

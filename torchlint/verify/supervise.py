@@ -38,6 +38,7 @@ PASSED = (
 ).split()
 TOGETHER = 6  # workers that set up their device at once, before any of them measures, on a GPU
 FIND_SECONDS = 30.0  # for finding inputs, from the start of a worker to its answer
+BESIDE = 3.0  # seconds of an experiment apart from its pairs, until that is known
 TICK = 0.05  # seconds between looks at memory
 START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_ANSWER = 32 << 20  # bytes
@@ -354,6 +355,7 @@ class _Run:
         self.nurseries = {device: _Nursery(script, device) for device in devices}
         self.results: dict[str, dict[str, Any]] = {}
         self.trials: dict[str, dict[str, Any]] = {}  # the inputs that were found, by experiment
+        self.taken: list[tuple[float, float]] = []  # when experiments began, and for how long their pairs were to run
         self.unusable = ""
 
     def end(self) -> None:
@@ -436,8 +438,8 @@ class _Run:
         seconds = self.limits.pair_seconds
         if self.unusable or self.remaining() <= 0:
             return {"status": "not run", "reason": self.unusable or OUT_OF_TIME}
-        # Half of the time goes to starting, warming up and the passes beside the pairs.
-        seconds = max(0.2, min(seconds, self.remaining() * len(self.devices) / (left + 1) / 2))
+        share = self.remaining() * len(self.devices) / (left + 1)
+        seconds = max(0.2, min(seconds, share - self.beside()))
         if not spare:
             together = min(TOGETHER, left + 1) if device.startswith("cuda") else 1
             nursery = self.nurseries[device]
@@ -446,6 +448,7 @@ class _Run:
                 worker.await_ready(self.limits.memory_bytes)
         worker = spare.popleft()
         begun = time.monotonic()
+        self.taken.append((begun, seconds))
         try:
             limit = self.limits.seconds * (COMPILING if "torch.compile" in str(experiment.get("before")) else 1)
             known = {**experiment, "trial": self.trials.get(experiment["id"])}
@@ -453,6 +456,13 @@ class _Run:
         finally:
             worker.end()
         return {**answer, "took_s": round(time.monotonic() - begun, 2)}
+
+    def beside(self) -> float:
+        """Seconds of an experiment apart from its pairs: starting, warming up, other passes; the mean so far."""
+        if not self.taken:
+            return BESIDE
+        passed = (time.monotonic() - self.taken[0][0]) * len(self.devices)
+        return max(0.0, (passed - sum(seconds for _, seconds in self.taken)) / len(self.taken))
 
 
 def bundle() -> str:
