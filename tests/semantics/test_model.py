@@ -1196,6 +1196,17 @@ def run(net, x):
     assert (member.device, member.kind) == (place, kind)
 
 
+def test_an_array_is_annotated_by_its_class_or_by_what_makes_it() -> None:
+    one, other = shown("""
+        import numpy as np
+
+        def f(a: np.ndarray, b: np.array):
+            show(a, b)
+    """)
+    assert one.kind is Kind.NDARRAY
+    assert other.kind is Kind.NDARRAY
+
+
 def test_a_branch_for_tensors_on_the_host() -> None:
     host, device = shown("""
         class Net(nn.Module):

@@ -204,8 +204,9 @@ class InstanceReader(EvidenceReader):
             return Value(Kind.DTYPE)
         if qual == "torch.Size":
             return Value(Kind.SHAPE)
-        if qual in ("numpy.ndarray", "numpy.generic", "numpy.float32", "numpy.float64") or qual.startswith(
-            "numpy.typing"
+        # `np.array` is a function, and written for the class all the same.
+        if qual in ("numpy.ndarray", "numpy.array", "numpy.generic", "numpy.float32", "numpy.float64") or (
+            qual.startswith("numpy.typing")
         ):
             return Value(Kind.NDARRAY, device=HOST)
         if last in ("Callable", "Any", "TypeVar", "Self", "T", "Protocol", ""):
