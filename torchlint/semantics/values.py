@@ -307,30 +307,31 @@ def join(a: Value, b: Value) -> Value:
     const: Any = MISSING
     if a.const is not MISSING and b.const is not MISSING and type(a.const) is type(b.const) and a.const == b.const:
         const = a.const
-    return Value(
-        a.kind,
-        min(a.conf, b.conf),
-        device=_device(a, b),
-        graph=a.graph | b.graph,
-        dtype=_one(a.dtype, b.dtype),
-        rank=_one(a.rank, b.rank),
-        shape=_one(a.shape, b.shape),
-        pinned=_one(a.pinned, b.pinned),
-        elem=elem,
-        items=items,
-        const=const,
-        qual=_one(a.qual, b.qual),
-        cls=cls,
-        classes=classes,
-        fn=a.fn if same_fn else None,
-        bound=a.bound if same_fn else None,
-        origins=origins,
-        deps=a.deps | b.deps,
-        ident=_one(a.ident, b.ident),
-        gates=_gates(a, b),
-        optional=a.optional or b.optional,
-        loaders=_union(a.loaders, b.loaders),
-    )
+    # Written out as in `Value.but`.
+    new = Value.__new__(Value)
+    new.bound = a.bound if same_fn else None
+    new.classes = classes
+    new.cls = cls
+    new.conf = a.conf if a.conf is b.conf else min(a.conf, b.conf)
+    new.const = const
+    new.deps = a.deps | b.deps
+    new.device = _device(a, b)
+    new.dtype = a.dtype if a.dtype == b.dtype else None
+    new.elem = elem
+    new.fn = a.fn if same_fn else None
+    new.gates = a.gates if a.gates == b.gates else None
+    new.graph = a.graph | b.graph
+    new.ident = a.ident if a.ident == b.ident else None
+    new.items = items
+    new.kind = a.kind
+    new.loaders = _union(a.loaders, b.loaders)
+    new.optional = a.optional or b.optional
+    new.origins = origins
+    new.pinned = a.pinned if a.pinned == b.pinned else None
+    new.qual = a.qual if a.qual == b.qual else None
+    new.shape = a.shape if a.shape == b.shape else None
+    new.rank = len(new.shape) if new.shape is not None else a.rank if a.rank == b.rank else None
+    return new
 
 
 def _device(a: Value, b: Value) -> int:

@@ -69,8 +69,10 @@ class AttributeReader(InstanceReader):
     def _attribute(self, node: cst.Attribute) -> Value:
         attr = identifier(node.attr.value)
         name = dotted(node)
-        if name is not None or attr in SWITCHES:
-            self.note_use(node, attr)
+        if attr in SWITCHES:
+            self.note_switch(node, attr)
+        elif name is not None:
+            self.note_evidence(name[: -len(attr) - 1], attr)
         if name is not None:
             base_name = name.split(".", 1)[0]
             if base_name in self.dotted_bases:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import libcst as cst
@@ -50,6 +49,23 @@ class Frame:
         self.continues: list[list[Env]] = []
         self.breaks: list[list[Env]] = []
         self.nonlocals: set[str] = set()
+
+
+class _Within:
+    """Sets a reader's context, and sets it back; branches are too many for a generator each."""
+
+    __slots__ = ("context", "reader", "saved")
+
+    def __init__(self, reader: Reader, context: Context) -> None:
+        self.reader = reader
+        self.context = context
+
+    def __enter__(self) -> None:
+        self.saved = self.reader.context
+        self.reader.context = self.context
+
+    def __exit__(self, *_: object) -> None:
+        self.reader.context = self.saved
 
 
 class Reader:
@@ -248,11 +264,6 @@ class Reader:
         if value.ident is not None and value.ident < 60:
             self.frame.info.stored |= 1 << value.ident
 
-    @contextmanager
-    def within(self, context: Context) -> Iterator[None]:
-        saved = self.context
-        self.context = context
-        try:
-            yield
-        finally:
-            self.context = saved
+    def within(self, context: Context) -> _Within:
+        """Reads what stands in a `with` statement of this as in the context."""
+        return _Within(self, context)

@@ -53,12 +53,11 @@ _WEAK_TENSOR_EVIDENCE = frozenset(
 class EvidenceReader(Reader):
     """Collects evidence, and refines unknown values by it."""
 
-    def note_use(self, node: cst.Attribute, attr: str) -> None:
-        """Remember which attributes are used on a name: evidence of what it is."""
+    def note_switch(self, node: cst.Attribute, attr: str) -> None:
+        """Remember a switch that is used on a name: `net.to(device).eval()` tells of what was moved."""
         used = node.value
-        if attr in SWITCHES:  # `net.to(device).eval()` tells of what was moved
-            while isinstance(used, cst.Call) and isinstance(used.func, cst.Attribute):
-                used = used.func.value
+        while isinstance(used, cst.Call) and isinstance(used.func, cst.Attribute):
+            used = used.func.value
         name = dotted(used)
         if name is not None:
             self.note_evidence(name, attr)
@@ -66,7 +65,10 @@ class EvidenceReader(Reader):
     def note_evidence(self, name: str, evidence: str) -> None:
         """Remember something that tells what a name, or an attribute of an object, stands for."""
         info = self.frame.info
-        info.duck.setdefault(name, set()).add(evidence)
+        seen = info.duck.get(name)
+        if seen is None:
+            seen = info.duck[name] = set()
+        seen.add(evidence)
         holder_name, _, attribute = name.rpartition(".")
         if holder_name:
             holder = self.lookup(holder_name)
