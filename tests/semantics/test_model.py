@@ -537,6 +537,23 @@ class TestHotness:
                     self.notify("on_epoch_end")
         """) == {"batch": True, "epoch": False, "other": False, "own": True}
 
+    def test_steps_of_frameworks_that_are_not_read(self) -> None:
+        assert heat("""
+            from mmengine.model import BaseModel
+            from trainer import TrainerModel
+
+            class Voice(TrainerModel):
+                def train_step(self, batch, criterion):
+                    mark("voice")
+
+                def other(self, batch):
+                    mark("other")
+
+            class Detector(BaseModel):
+                def train_step(self, data, optim_wrapper):
+                    mark("detector")
+        """) == {"voice": True, "other": False, "detector": True}
+
     def test_what_is_not_to_happen_is_rare(self) -> None:
         assert heat("""
             class Net(nn.Module):

@@ -251,6 +251,8 @@ STEP_METHODS: Final[dict[str, frozenset[str]]] = {
     "TrainerCallback": frozenset("on_step_begin on_step_end on_substep_end on_pre_optimizer_step".split()),
     "Callback": frozenset("on_train_batch_start on_train_batch_end on_before_optimizer_step on_after_backward".split()),
     "Trainer": frozenset("compute_loss training_step prediction_step".split()),
+    "TrainerModel": frozenset("train_step eval_step test_step".split()),  # of Coqui's trainer
+    "BaseModel": frozenset("train_step val_step test_step".split()),  # of MMEngine
     "Metric": frozenset(["update"]),
 }
 """By the last part of a base class's name: these bases come from packages that are not read."""
@@ -258,7 +260,8 @@ STEP_METHODS: Final[dict[str, frozenset[str]]] = {
 # Parameters of those methods that are no batch: frameworks pass these by name, or call them so in their interface.
 STEP_NUMBERS: Final = frozenset("batch_idx dataloader_idx optimizer_idx epoch return_outputs".split())
 STEP_OWNERS: Final = frozenset(
-    "trainer pl_module model optimizer optimizer_closure scheduler metric args state control".split()
+    """trainer pl_module model optimizer optimizer_closure optim_wrapper scheduler criterion metric args state
+    control""".split()
 )
 
 # Methods that their framework calls with autograd off.
