@@ -319,7 +319,7 @@ def join(a: Value, b: Value) -> Value:
     new.dtype = a.dtype if a.dtype == b.dtype else None
     new.elem = elem
     new.fn = a.fn if same_fn else None
-    new.gates = a.gates if a.gates == b.gates else None
+    new.gates = a.gates if a.gates == b.gates else _gates(a, b)
     new.graph = a.graph | b.graph
     new.ident = a.ident if a.ident == b.ident else None
     new.items = items
@@ -344,8 +344,6 @@ def _device(a: Value, b: Value) -> int:
 
 def _gates(a: Value, b: Value) -> tuple[Gate, Gate] | None:
     """What the truth of one of two values tells: a flag that is off until it is set tells only by its truth."""
-    if a.gates == b.gates:
-        return a.gates
     for x, y in ((a, b), (b, a)):
         if x.gates is not None and isinstance(y.const, bool):
             return (Gate.NONE, x.gates[1]) if y.const else (x.gates[0], Gate.NONE)
