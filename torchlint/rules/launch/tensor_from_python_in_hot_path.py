@@ -118,7 +118,8 @@ def _is_number(data: sites.Argument) -> bool:
     unsure = data.value.kind is Kind.UNKNOWN or (
         data.value.kind is Kind.TENSOR and data.value.conf is Confidence.POSSIBLE
     )
-    return unsure and isinstance(data.node, (cst.BinaryOperation, cst.UnaryOperation))
+    arithmetic = (cst.BinaryOperation, cst.UnaryOperation)
+    return unsure and (isinstance(data.node, arithmetic) or isinstance(data.value.origin, arithmetic))
 
 
 def _is_passed_number(data: sites.Argument, site: sites.Call, model: Model) -> bool:

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.pipeline import _loaders as loaders
-from torchlint.semantics.functions import ClassInfo
+from torchlint.semantics.functions import ClassInfo, Role
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import below
 from torchlint.semantics.values import Kind, Value
@@ -49,6 +49,28 @@ class DatasetPythonList(Rule):
                         confidence,
                         (("several workers read it", loader),),
                     )
+            yield from self._appended(cls, confidence, loader, model)
+
+    def _appended(self, cls: ClassInfo, confidence: Confidence, loader: cst.CSTNode, model: Model) -> Iterator[Report]:
+        """The same, where set-up appends one object after the other: `self.items.append((path, label))`."""
+        seen: set[str] = set()
+        for store in model.sites.stores:
+            owner, name = store.context.owner, store.owner_name or ""
+            if store.how != "append" or owner is None or owner.cls is not cls or not name.startswith("self."):
+                continue
+            if name in seen or owner.role is Role.WORKER or not store.context.enclosing_loops():
+                continue
+            if store.value.kind.value in _ARRAYS or not _is_read(cls, name.removeprefix("self.")):
+                continue
+            seen.add(name)
+            yield Report(
+                store.node,
+                f"`{name}` gets a Python object for each sample: reading it changes reference counts, so every worker "
+                "ends with a copy of the whole",
+                "keep the index in one array, a byte buffer with offsets, or a memory-mapped table",
+                confidence,
+                (("several workers read it", loader),),
+            )
 
 
 def _read_by_workers(model: Model) -> dict[ClassInfo, tuple[Confidence, cst.CSTNode]]:

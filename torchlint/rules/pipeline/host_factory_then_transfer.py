@@ -15,6 +15,7 @@ from torchlint.rules.pipeline._provenance import Provenance
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import ATTACHED, Kind, Value
 from torchlint.source import written
 
@@ -32,6 +33,7 @@ _TAKES_NUMBERS: Final = frozenset(
 )
 # What the host knows of a tensor wherever it is.
 _KNOWN_OF_IT: Final = frozenset("device dim dtype ndim numel shape size".split())
+_FROM_DATA: Final = ("torch.tensor", "torch.Tensor", "torch.FloatTensor")
 _HOST_ONLY: Final = ("generator", "pin_memory", "out")
 
 
@@ -112,16 +114,19 @@ class _Making:
             return False
         call = self.provenance.call_at(origin)
         self.steps.append(origin)
-        if call is not None and call.context.owner not in self.functions and not self._calls(call, origin):
+        if call is not None and call.context.owner not in self.functions and not self._calls(call.context.owner):
             return False
         if call is not None and call.callee in _FILLS:
             self.factories.append(call)
             return not any(call.argument(None, name) is not None for name in (*_HOST_ONLY, "device")) and all(
                 self._takes(argument.node, argument.value) for argument in call.arguments if argument.value.is_tensor
             )
-        if call is not None and call.callee == "torch.tensor":
+        if call is not None and call.callee == "torch.tensor" and not isinstance(call.arguments[0].node, cst.ListComp):
             data = call.argument(0, "data")
             return data is not None and data.value.kind is Kind.NUMBER and call.argument(None, "device") is None
+        if call is not None and call.callee in _FROM_DATA:
+            self.factories.append(call)
+            return len(self.steps) > 1 and bool(call.arguments) and _is_formula(call.arguments[0].node)
         if call is not None and not (call.callee or "").startswith("torch."):
             return False
         operands = self.provenance.operands_at(origin)
@@ -141,11 +146,10 @@ class _Making:
         self.consumed.add(node)
         return self.reads(operand)
 
-    def _calls(self, call: sites.Call, origin: cst.CSTNode) -> bool:
-        """Whether what one of the functions calls made it, and gave it back."""
-        maker = call.context.owner
+    def _calls(self, maker: FunctionInfo | None) -> bool:
+        """Whether one of the functions calls the one that made it."""
         given = maker is not None and any(
-            outer.target is maker and outer.context.owner in self.functions and origin in outer.result.origins
+            outer.target is maker and outer.context.owner in self.functions
             for outer in self.provenance.model.sites.calls
         )
         if given:
@@ -186,6 +190,22 @@ class _Making:
             and (call.method or "").endswith("_")
             and all(self._takes(a.node, a.value) for a in call.arguments if a.value.is_tensor)
         )
+
+
+def _is_formula(node: cst.BaseExpression) -> bool:
+    """Whether a list is computed from the numbers of a range: no data that is looked up, or counted, goes into it."""
+    if not isinstance(node, cst.ListComp) or node.for_in.inner_for_in is not None:
+        return False
+    walked = node.for_in.iter
+    return (
+        isinstance(walked, cst.Call)
+        and isinstance(walked.func, cst.Name)
+        and walked.func.value == "range"
+        and not any(
+            isinstance(part, cst.Subscript) or (isinstance(part, cst.Name) and part.value == "len")
+            for part in within([node])
+        )
+    )
 
 
 def _is_moved(use: cst.BaseExpression, transfer: transfers.Transfer, model: Model) -> bool:

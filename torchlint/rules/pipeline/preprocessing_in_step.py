@@ -36,7 +36,8 @@ class PreprocessingInStep(Rule):
     calls = ("*",)
     words = (
         "PIL", "albumentations", "cv2", "decord", "from_pretrained", "imageio", "json", "librosa", "load", "nltk",
-        "pandas", "sentencepiece", "skimage", "soundfile", "spacy", "tokenizers", "torchaudio", "torchvision",
+        "pandas", "return_tensors", "sentencepiece", "skimage", "soundfile", "spacy", "tokenizers", "torchaudio",
+        "torchvision",
     )  # fmt: skip
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -58,6 +59,8 @@ def _prepares(site: sites.Call, model: Model) -> bool:
     callee = site.callee or ""
     if callee in _PREPARES or callee.startswith(_PREPARING_PACKAGES):
         return True
+    if any(argument.name == "return_tensors" for argument in site.arguments):
+        return True  # a tokenizer or processor, wherever it comes from
     processor = site.function if site.receiver is None or site.function.origins else site.receiver
     made = processor.origin
     if not isinstance(made, cst.Call):
