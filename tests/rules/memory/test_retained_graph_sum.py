@@ -183,7 +183,8 @@ def go(f, g, o, d, scale):
     for b in d:
         loss, reward = g(f(b))
         m["reward"] += (scale * reward.mean())
-        loss.mean().backward()
+        loss = scale * loss.mean()
+        loss.backward()
         o.step()
 """,
     "counts have no graph": """

@@ -15,6 +15,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, Gate, Kind
 
 _DEEPEST = 4  # how many calls deep helpers are followed
+_WORK = frozenset({EffectKind.LAUNCH, EffectKind.FORWARD})
 _LONGEST = 4000  # effects of one function, helpers included
 
 
@@ -56,7 +57,10 @@ def _collect(
         further = gates if context is None else gates.union(_gates(effect.context))
         if effect.kind is EffectKind.CALL and effect.callee is not None:
             if effect.callee not in path and len(path) <= _DEEPEST:
+                first = len(result)
                 _collect(effect.callee, effect.part, here, further, (*path, effect.callee), result)
+                if effect.callee.role is Role.SETUP:  # reading and writing files: what it launches is little of it
+                    result[first:] = [h for h in result[first:] if h.effect.kind not in _WORK]
         else:
             result.append(Happening(effect, here, further))
 

@@ -104,7 +104,8 @@ def _is_unpacked_count(site: sites.Accumulate, kept: Retention, model: Model) ->
         and _has_tuple(assign.node)
         and assign.value.kind is Kind.BATCH
     }
-    return bool(summed & unpacked) and not any(map(function.needs_graph, summed))
+    beside = summed & unpacked
+    return bool(beside) and not any(map(function.needs_graph, beside))
 
 
 def _has_tuple(node: cst.Assign) -> bool:
