@@ -1238,12 +1238,16 @@ def test_a_branch_for_tensors_on_the_host() -> None:
 
 
 def test_what_a_file_holds_under_a_key_is_unknown() -> None:
-    whole, best, epoch = shown("""
+    whole, best, epoch, asked = shown("""
         def resume(path):
             kept = torch.load(path, map_location="cpu")
             show(kept)
             show(kept["best"], kept.get("epoch", -1) + 1)
+            if not isinstance(kept, dict):
+                kept = {"model": kept.model}
+            show(kept.get("epoch", -1) + 1)
     """)
+    assert asked.kind is Kind.UNKNOWN
     assert whole.kind is Kind.BATCH
     assert best.kind is Kind.UNKNOWN
     assert epoch.kind is Kind.UNKNOWN

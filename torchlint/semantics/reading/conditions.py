@@ -393,7 +393,7 @@ class ConditionReader(AttributeReader):
                     lambda v: (
                         v
                         if v.kind is declared.kind
-                        else declared.but(elem=v if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
+                        else declared.but(elem=(v.elem or v) if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
                     ),
                 )
 
