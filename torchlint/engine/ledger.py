@@ -22,6 +22,7 @@ class Entry:
 
     facts: Facts = field(default_factory=Facts)
     outline: Outline = ()
+    lines: Sequence[int] = ()  # sums that stand for them
     size: int = 0  # of its text
 
 
@@ -81,6 +82,7 @@ def _plain(entry: Entry) -> Any:
     facts = entry.facts
     return [
         list(entry.outline),
+        list(entry.lines),
         facts.gives,
         facts.used,
         facts.calls,
@@ -91,13 +93,14 @@ def _plain(entry: Entry) -> Any:
 
 
 def _entry(data: Any, wide: Asked, size: int) -> Entry:
-    outline, gives, used, calls, callers, passed, stored = data
+    outline, lines, gives, used, calls, callers, passed, stored = data
     told = Told(
         {name: {(number, place): told for number, place, told in by_place} for name, by_place in passed.items()},
         {name: {(number, place): told for number, place, told in by_place} for name, by_place in stored.items()},
     )
     facts = Facts(gives, used, calls, {name: _places(some) for name, some in callers.items()}, told, wide)
-    return Entry(facts, [(tuple(names), digest, first, last) for names, digest, first, last in outline], size)
+    statements = [(tuple(names), digest, first, last) for names, digest, first, last in outline]
+    return Entry(facts, statements, lines, size)
 
 
 def _places(data: Any) -> set[Place]:
@@ -106,14 +109,15 @@ def _places(data: Any) -> set[Place]:
 
 def _plain_asked(wide: Asked) -> Any:
     offers = {name: sorted(questions) for name, questions in wide.offers.items() if questions}
-    return [sorted(wide.asked), offers, sorted(wide.touches), wide.accelerated]
+    return [sorted(wide.asked), offers, sorted(wide.touches), wide.holds, wide.accelerated]
 
 
 def _asked(data: Any) -> Asked:
-    asked, offers, touches, accelerated = data
+    asked, offers, touches, holds, accelerated = data
     return Asked(
         {(kind, what) for kind, what in asked},
         {name: {(kind, what) for kind, what in questions} for name, questions in offers.items()},
         _places(touches),
+        {int(number): str(done) for number, done in holds.items()},
         bool(accelerated),
     )

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from torchlint.source.modules import Modules
@@ -32,6 +32,7 @@ class Piece:
     links: Mapping[str, tuple[int, str]]  # by the name that is bound: the dots before, and what is imported
     stars: tuple[tuple[int, str], ...]
     is_definition: bool
+    runs: bool  # it does something where it stands: all but plain definitions
     digest: str
 
 
@@ -63,11 +64,32 @@ def _piece(statement: ast.stmt, lines: list[str]) -> Piece:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         else (found.bound | found.links.keys())
     )
+    runs = not is_definition or bool(decorators) or any(map(_calls, _heads(statement)))
     text = "\n".join(lines[first - 1 : last])
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return Piece(
-        first, last, frozenset(bound), frozenset(found.used), found.links, tuple(found.stars), is_definition, digest
+        first,
+        last,
+        frozenset(bound),
+        frozenset(found.used),
+        found.links,
+        tuple(found.stars),
+        is_definition,
+        runs,
+        digest,
     )
+
+
+def _heads(statement: ast.stmt) -> Iterable[ast.expr]:
+    """What a definition evaluates where it stands, its body left aside."""
+    if isinstance(statement, ast.ClassDef):
+        return [*statement.bases, *(keyword.value for keyword in statement.keywords)]
+    arguments = getattr(statement, "args", None)
+    return [*arguments.defaults, *filter(None, arguments.kw_defaults)] if isinstance(arguments, ast.arguments) else []
+
+
+def _calls(expression: ast.expr) -> bool:
+    return any(isinstance(node, ast.Call) for node in ast.walk(expression))
 
 
 @dataclass
@@ -171,7 +193,7 @@ class Pieces:
             yield from self._imported(number, level, what)
 
     def below(self, whole: Collection[int], some: Iterable[Named]) -> dict[int, set[int]]:
-        """All that some files and definitions hang on, as statements by file. The name "" means code of the module."""
+        """All that some files and definitions hang on, as statements by file. The name "" means what a module runs."""
         found: dict[int, set[int]] = {number: set(range(len(self.of(number)))) for number in whole}
         todo = [(number, index) for number, indices in found.items() for index in indices]
 
@@ -181,8 +203,8 @@ class Pieces:
             have.update(indices)
 
         for number, name in some:
-            plain = (index for index, piece in enumerate(self.of(number)) if not piece.is_definition)
-            take(number, self.binding(number, name) if name else list(plain))
+            running = [index for index, piece in enumerate(self.of(number)) if piece.runs]
+            take(number, self.binding(number, name) if name else running)
         while todo:
             number, index = todo.pop()
             piece = self.of(number)[index]
@@ -190,7 +212,17 @@ class Pieces:
                 continue  # of what it imports, that which is used is found by its name
             for other, name in self.used_by(number, index):
                 take(other, self.binding(other, name))
+            if not piece.is_definition:
+                take(number, self._filling(number, piece.binds))
         return found
+
+    def _filling(self, number: int, names: frozenset[str]) -> Iterator[int]:
+        """The statements that may change what names of their file hold, themselves or by a function there."""
+        pieces = self.of(number)
+        for index, piece in enumerate(pieces):
+            called = (pieces[inner] for name in piece.uses for inner in self.binding(number, name))
+            if piece.runs and not piece.links and any(names & one.uses for one in (piece, *called)):
+                yield index
 
     def above(self, named: Iterable[Named], importers: Mapping[int, Collection[int]]) -> set[Named]:
         """All that hangs on some names, in any file; `importers` are the files that may import a file."""

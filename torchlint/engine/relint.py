@@ -18,11 +18,13 @@ in it: a fact that nothing but a circle of calls through several files keeps up 
 
 from __future__ import annotations
 
+import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from torchlint.engine.ledger import Entry, Ledger, Outline
 from torchlint.engine.lint import FileResult, Part, Program
@@ -41,6 +43,9 @@ __all__ = ["Known", "lint_again"]
 
 _LARGE = 0.4  # the share of a program from which reading a part is not worth it
 _SMALL = 20_000  # bytes that are not large in any program
+
+_Key = TypeVar("_Key")
+_TOGETHER = ("together", "")
 
 Documents = Mapping[int, tuple[Document, Settings, Path]]
 
@@ -74,7 +79,11 @@ def _holds(text: str, words: str) -> bool:
 
 def _entry(documents: Documents, number: int, facts: Facts | None) -> Entry:
     text = documents[number][0].text if number in documents else ""
-    return Entry(facts or Facts(), _outline(text), len(text))
+    return Entry(facts or Facts(), _outline(text), _lines(text), len(text))
+
+
+def _lines(text: str) -> list[int]:
+    return [zlib.crc32(line.encode("utf-8", "surrogatepass")) for line in text.split("\n")]
 
 
 def _outline(text: str) -> Outline:
@@ -228,8 +237,12 @@ class _Edit:
                 found |= {other for facts_of in (before, now) for other, _ in facts_of.callers.get(name, ())}
                 found |= self._holding(number, name)
             offered |= _all(before.wide.offers) ^ _all(now.wide.offers)
+            handled = _unequal(before.wide.holds, now.wide.holds)
+            found |= {other for other in handled if _TOGETHER in self._ledger.wide[other].asked}
+            if _TOGETHER in now.wide.asked:
+                found |= {other for other, wide in enumerate(self._ledger.wide) if number in wide.holds}
         telling = {words for words, files in self._known.words.items() if self._tells(words, files)}
-        offered |= {("words", words) for words in telling}
+        offered |= {("words", words) for words in telling} | {("code", str(number)) for number in self._changed}
         found |= {other for other, wide in enumerate(self._ledger.wide) if wide.asked & offered}
         return found | self._pointing_at_changes()
 
@@ -275,7 +288,7 @@ class _Edit:
                 yield from ((number, name) for name in (piece.binds if piece.is_definition else ("",)))
 
     def _pointing_at_changes(self) -> set[int]:
-        """The files with findings that a place explains which the edit changed."""
+        """The files with findings that a row explains which the edit changed."""
         return {
             number
             for number, result in enumerate(self._known.results)
@@ -300,13 +313,12 @@ class _Edit:
         return replace(result, findings=tuple(findings))
 
     def _rows(self, number: int) -> dict[int, int]:
-        """Where the rows of statements that did not change are now."""
-        now = {(names, digest): first for names, digest, first, _ in _outline(self._text(number))}
+        """Where the rows of a file that did not change are now."""
+        before, now = self._ledger[number].lines, _lines(self._text(number))
         return {
-            row: row - first + now[names, digest]
-            for names, digest, first, last in self._ledger[number].outline
-            if (names, digest) in now
-            for row in range(first, last + 1)
+            block.a + offset + 1: block.b + offset + 1
+            for block in SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
+            for offset in range(block.size)
         }
 
     def _renewed(self, results: Mapping[int, FileResult], facts: Mapping[int, Facts]) -> Known:
@@ -344,7 +356,7 @@ def _ambiguous_methods(wide: Iterable[Asked]) -> frozenset[str]:
     return frozenset(name for name, classes in count.items() if classes != 1)
 
 
-def _unequal(before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+def _unequal(before: Mapping[_Key, str], now: Mapping[_Key, str]) -> set[_Key]:
     return {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.functions import CallerSite, ClassInfo, EffectKind, FunctionInfo
+from torchlint.semantics.functions import CallerSite, ClassInfo, Effect, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.outside import Place, Told, told_to
 from torchlint.semantics.project import Question
@@ -22,6 +22,9 @@ from torchlint.semantics.values import MISSING, Value, join
 
 __all__ = ["Asked", "Facts", "facts_of"]
 
+# What a function does that makes no difference to what it calls, and what makes one that is done by others it calls.
+_OF_ITS_OWN = frozenset({EffectKind.WAIT, EffectKind.LAUNCH})
+_DONE = (EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.ZERO_GRAD, EffectKind.CLOCK, EffectKind.FORWARD)
 _DEEP = 3  # levels of members of a value that are told
 _ABOVE = 2  # levels of callers that are told in full; from further up come only answers
 
@@ -33,6 +36,7 @@ class Asked:
     asked: set[Question] = field(default_factory=set)
     offers: dict[str, set[Question]] = field(default_factory=dict)  # by definition, the questions it has a bearing on
     touches: set[Place] = field(default_factory=set)  # the definitions of other files that values here are of
+    holds: dict[int, str] = field(default_factory=dict)  # by file, what is done here with what calls there made
     accelerated: bool = False  # as `Model.accelerated`
 
 
@@ -74,6 +78,7 @@ class _Teller:
     def told(self) -> dict[int, Facts]:
         told = told_to(self._models, self._places, self._place_of)
         facts = {number: Facts(told=told[number]) for number in self._models}
+        made = {site.node: number for number, model in self._models.items() for site in model.sites.calls}
         for number, model in self._models.items():
             own, wide = facts[number], facts[number].wide
             project = model.project
@@ -86,6 +91,7 @@ class _Teller:
                 for of in (value.cls, value.fn)
                 if of is not None and self._homes.get(id(of), number) != number
             }
+            wide.holds = self._holds(number, model, made)
             used: dict[str, list[str]] = {}
             calls: dict[tuple[int, str], list[str]] = {}
             for info in model.functions.values():
@@ -107,6 +113,28 @@ class _Teller:
                 for base in cls.lineage()[1:]:
                     offered |= {("override", f"{self._homes[id(base)]}:{base.qualname}:{name}") for name in cls.methods}
         return facts
+
+    def _holds(self, number: int, model: Model, made: Mapping[Any, int]) -> dict[int, str]:
+        """What a file does with values that calls in other files made; `made` are the files of calls."""
+        done: dict[int, list[Any]] = {}
+
+        def note(values: Iterable[Value | None], *what: Any) -> None:
+            given = [value for value in values if value is not None]
+            nodes = {node for value in given for node in (*value.origins, *value.loaders)}
+            for home in {made[node] for node in nodes if node in made} - {number}:
+                done.setdefault(home, []).append((what, [self._value(value, 1) for value in given]))
+
+        def stands(context: Context) -> Any:
+            hot = hotness.hot(context)
+            return [self._link(link) for link in context.chain()], hot is not None and (hot.trains, hot.rate.value)
+
+        for call in model.sites.calls:
+            values = [call.receiver, call.result, *(argument.value for argument in call.arguments)]
+            if any(value is not None and (value.origins or value.loaders) for value in values):
+                note(values, call.callee, call.method, call.target is None, stands(call.context))
+        for loop in model.sites.loops:
+            note([loop.iterable], stands(loop.context))
+        return {home: _digest(told) for home, told in done.items()}
 
     def _place_of(self, model: Model, caller: CallerSite) -> Place:
         """The definition around a call of a function in a file."""
@@ -144,7 +172,7 @@ class _Teller:
             sorted(info.terms),
         )
 
-    def _effect(self, effect: Any) -> Any:
+    def _effect(self, effect: Effect) -> Any:
         callee = effect.callee
         return (
             effect.kind.value,
@@ -220,12 +248,12 @@ class _Teller:
             heat = (reasons, hot.rate.value, hot.trains, hot.interface)
         further: Any = None
         if owner is not None:
-            kinds = sorted({effect.kind.value for effect in owner.effects} | _kinds_called(owner))
+            does = self._steps(owner, caller)
             seen = [self._call(owner, one, above - 1) for one in owner.callers] if above > 1 else len(owner.callers)
             around = (
                 None if owner.cls is None else (owner.cls.qualname, owner.cls.base_names, sorted(owner.cls.methods))
             )
-            further = (owner.qualname, owner.role.value, owner.method, owner.passed_on, around, kinds, seen)
+            further = (owner.qualname, owner.role.value, owner.method, owner.passed_on, around, does, seen)
         told = _digest(
             (
                 [self._value(parameter.passed.get(caller.node)) for parameter in info.parameters],
@@ -239,20 +267,29 @@ class _Teller:
         self._sites[key] = told
         return told
 
+    @staticmethod
+    def _steps(owner: FunctionInfo, caller: CallerSite) -> list[Any]:
+        """What a function does before and after a call, as far as that matters to what is called."""
+        told: list[Any] = []
+        for effect in owner.effects:
+            if effect.node is caller.node:
+                told.append("here")
+            elif effect.callee is not None:
+                callee = effect.callee
+                told += [[kind.value for kind in _DONE if hotness.does(callee, frozenset({kind}))]]
+            elif effect.kind not in _OF_ITS_OWN:
+                told.append(effect.kind.value)
+        return [step for step in told if step]
+
     def _home(self, node: Any, info: FunctionInfo) -> Model | None:
         return next(iter(self._models.values())).home.get(node)
 
     def _link(self, link: Context) -> Any:
         loop = None
         if link.scope is Scope.LOOP and link.loop is not None:
-            does = sorted({effect.kind.value for effect in link.loop.body_effects})
+            does = sorted({effect.kind.value for effect in link.loop.body_effects if effect.kind not in _OF_ITS_OWN})
             loop = (hotness.iterates(link).value, link.loop.count, link.loop.calls_layers, does)
         return (link.scope.value, link.gate.value, link.negated, sorted(link.asks), sorted(link.flags), loop)
-
-
-def _kinds_called(function: FunctionInfo) -> set[str]:
-    kinds = (EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.CLOCK, EffectKind.FORWARD)
-    return {f"calls {kind.value}" for kind in kinds if hotness.does(function, frozenset({kind}))}
 
 
 def _definition(context: Context | None, name: str = "") -> str:

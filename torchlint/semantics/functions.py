@@ -99,6 +99,8 @@ class FunctionInfo:
     is_context_manager: bool = False  # decorated with contextlib.contextmanager
     hook: str = ""  # with the role HOOK, what it is given: see `knowledge.names.HOOK_REGISTRARS`
     body: Context | None = None
+    # What callers had passed for each parameter when its body was read last.
+    taken: list[dict[cst.CSTNode, Value]] = field(default_factory=list)
     # What its parameters hold where its body is read, by index: the device and graph bits its own values may come from.
     entry: dict[int, tuple[int, int]] = field(default_factory=dict)
     # The summary.

@@ -53,14 +53,21 @@ class Model:
 
     @property
     def together(self) -> list[Model]:
-        """The models of all files that are read as one program, this one among them."""
-        return [self] if self.project is None else self.project.models
+        """The models of all files that are read as one program, this one among them.
+
+        To be asked about what becomes of values that the file makes; of all else the others have no say.
+        """
+        if self.project is None:
+            return [self]
+        self.project.note(self, ("together", ""))
+        return self.project.models
 
     def everywhere(self, *words: str) -> list[Model]:
-        """The same, for what holds in a whole program; only files with one of the words, if given, have a bearing."""
-        if self.project is not None:
-            self.project.note(self, ("words", " ".join(words)))
-        return self.together
+        """All models, for what holds in a whole program; where words are given, files without them have no say."""
+        if self.project is None:
+            return [self]
+        self.project.note(self, ("words", " ".join(words)))
+        return self.project.models
 
     def overrides(self, cls: ClassInfo, name: str) -> list[FunctionInfo]:
         """The methods of that name in the classes below a class, in all that is read together."""
@@ -106,6 +113,8 @@ class Model:
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node around a node. A question walks a whole definition: ask where there may be something to report."""
+        if self.project is not None:
+            self.project.note_look(self)
         while node not in self._parents and self._unwalked:
             # One definition after the other: what is asked about mostly stands in a few of them.
             statement = self._unwalked.pop()

@@ -143,8 +143,8 @@ def told_to(
                 if home == places[id(info)]:
                     continue
                 row = values.setdefault(home, [None] * len(info.parameters))
-                for index, parameter in enumerate(info.parameters):
-                    row[index] = _joined([row[index], parameter.passed.get(caller.node)])
+                for index, taken in enumerate(info.taken):
+                    row[index] = _joined([row[index], taken.get(caller.node)])
             if values and not info.name.startswith("<"):
                 found[number].passed[info.qualname] = {
                     home: [None if value is None else plain(value, places) for value in row]

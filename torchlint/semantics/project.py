@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from torchlint.semantics.reading.interpreter import Interpreter
 
 
-# What a file asks about all that is read together: "method" and its name, "override" and whose, "words" and a word.
+# What a file asks about all that is read together: "method" and its name, "override" and whose, "words" and these,
+# "code" and the number of a file whose code was looked at, "together" for what becomes of what the file makes.
 Question = tuple[str, str]
 
 
@@ -26,6 +27,7 @@ class Project:
         self.asked: dict[int, set[Question]] = {}  # by the identity of the model that asked
         self.home: dict[cst.CSTNode, Model] = {}
         self.methods: dict[str, list[FunctionInfo]] = {}
+        self.linted: Model | None = None  # the file that rules look at
         self.ambiguous = ambiguous  # of the names of methods, those that several classes of the program have, or none
         self._modules = modules
         self._readers: dict[int, Interpreter] = {}
@@ -39,6 +41,11 @@ class Project:
     def note(self, model: Model, question: Question) -> None:
         """Note that what is told of a file hangs on the answer of all that is read together."""
         self.asked.setdefault(id(model), set()).add(question)
+
+    def note_look(self, model: Model) -> None:
+        """Note that the code of a file is looked at, where that is another than the one that is linted."""
+        if self.linted is not None and self.linted is not model:
+            self.note(self.linted, ("code", str(self._numbers[id(model)])))
 
     def name_of(self, cls: ClassInfo, method: str) -> str:
         """What a method of a class goes by in questions about those that override it."""

@@ -1,0 +1,169 @@
+"""After an edit the findings are those of a program that is read as a whole, and only a part of it is read."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies
+
+from torchlint.engine import relint
+from torchlint.engine.run import check
+from torchlint.engine.selection import catalogue
+from torchlint.engine.settings import Settings
+from torchlint.findings import Confidence, Finding
+
+_SEGMENTER = Path(__file__).parents[1] / "project" / "segmenter"
+_CODES = frozenset(info.code for info in catalogue())
+
+# What people do to a file, as patterns and what takes the place of one of their matches.
+_EDITS = {
+    "add a function": (r"\Z", "\n\ndef added(loss):\n    return loss.item()\n"),
+    "add a line on top": (r"\A", "# moved\n"),
+    "read a number": (r"(?<=[\w)]) = [\w.]+\([\w., ]*\)$", r"\g<0>.item()"),
+    "print it": (r"^( +)(\w+) = .*\)$", r"\g<0>\n\1print(\2)"),
+    "repeat": (r"^( +)(\w[\w.]*\(.*\))$", r"\1for _ in range(9):\n\1    \2"),
+    "say it twice": (r"^( +\w[\w.]*\(.*\)\n)", r"\1\1"),
+    "leave out": (r"^( +)\w[\w.]*(?: =|\().*\)$", r"\1pass"),
+    "keep the graph": (r"with torch\.\w+\(\):", "if True:"),
+    "keep it on the host": (r"cuda", "cpu"),
+    "rename a function": (r"\bdef ([a-z])(\w+)\(", r"def \1\2_now("),
+    "rename a class": (r"^class (\w+)", r"class \1Now"),
+    "leave out an import": (r"^from \S+ import .*\n", ""),
+    "pass something on": (r"^from (\S+) import (\w+)$", r"\g<0>\nfrom torch import nn as other"),
+    "override": (r"^( +)def (\w+)\(self", r"\1def on_step(self, step, loss):\n\1    print(loss)\n\n\g<0>"),
+    "break": (r"^def ", "def def "),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parts() -> Iterator[None]:
+    """Let a small program be read in parts as well."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relint, "_SMALL", 1_000_000)
+        yield
+
+
+def lint(root: Path, *paths: str, cache: bool = True) -> list[Finding]:
+    folder = root / ".cache" if cache else None
+    options = Settings(
+        root=root,
+        rules=_CODES,
+        cache_dir=folder,
+        jobs=1,
+        min_confidence=Confidence.POSSIBLE,
+        config_file=root / "x.toml",
+    )
+    result = check([root / path for path in paths or [""]], options)
+    assert result.errors == []
+    return result.findings
+
+
+def edited(text: str, kind: str, which: int) -> str:
+    pattern, replacement = _EDITS[kind]
+    matches = list(re.finditer(pattern, text, re.MULTILINE))
+    if not matches:
+        return text
+    match = matches[which % len(matches)]
+    return text[: match.start()] + match.expand(replacement) + text[match.end() :]
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    strategies.lists(
+        strategies.tuples(
+            strategies.integers(0, 99), strategies.sampled_from(sorted(_EDITS)), strategies.integers(0, 9)
+        ),
+        min_size=1,
+        max_size=2,
+    )
+)
+def test_the_findings_are_those_of_the_whole(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[int, str, int]]
+) -> None:
+    root = shutil.copytree(_SEGMENTER, tmp_path_factory.mktemp("edits") / "project")
+    lint(root)
+    files = sorted(root.rglob("*.py"))
+    for number, kind, which in edits:
+        path = files[number % len(files)]
+        path.write_text(edited(path.read_text(), kind, which))
+        assert lint(root) == lint(root, cache=False)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return shutil.copytree(_SEGMENTER, tmp_path / "project")
+
+
+@pytest.fixture
+def read_in_parts(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
+    """The files that are linted in each part that is read; a program must not be read as a whole."""
+    parts: list[set[str]] = []
+    lint_part = relint.lint_documents
+
+    def note(documents: relint.Documents, modules: object, part: relint.Part, *, tell: bool) -> object:
+        parts.append({documents[number][2].name for number in part.linted})
+        return lint_part(documents, modules, part, tell=tell)  # type: ignore[arg-type]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("all of it is read")
+
+    monkeypatch.setattr(relint, "lint_documents", note)
+    monkeypatch.setattr("torchlint.engine.job.lint_documents", refuse)
+    return parts
+
+
+@pytest.mark.parametrize("named", ["", "scripts/train.py"])
+def test_a_file_that_tells_nothing_new_is_linted_alone(
+    project: Path, request: pytest.FixtureRequest, named: str
+) -> None:
+    lint(project)
+    parts = request.getfixturevalue("read_in_parts")
+    path = project / "scripts/train.py"
+    path.write_text(path.read_text() + "\n\ndef show(loss):\n    print(loss.item())\n")
+    lint(project, named)
+    assert parts[-1] == {"train.py"}
+
+
+HELPERS = "import torch\n\n\ndef log(loss):\n    print(loss.item())\n"
+TRAIN = """\
+import torch
+from helpers import log
+
+
+def train(net, loader, optimizer):
+    for step, batch in enumerate(loader):
+        loss = net(batch.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        log(loss)
+"""
+OTHER = "import torch\nfrom helpers import log\n\n\ndef show(path):\n    log(torch.load(path))\n"
+
+
+def test_what_a_file_makes_hot_elsewhere_is_linted_with_it(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    for name, text in (("helpers.py", HELPERS), ("train.py", TRAIN), ("other.py", OTHER)):
+        (tmp_path / name).write_text(text)
+    before = lint(tmp_path)
+    parts = request.getfixturevalue("read_in_parts")
+    (tmp_path / "train.py").write_text(
+        TRAIN.replace("        log(loss)", "        if step % 100 == 0:\n            log(loss)")
+    )
+    after = lint(tmp_path)
+    assert [(Path(finding.filename).name, finding.related != ()) for finding in before] == [("helpers.py", True)]
+    assert [(Path(finding.filename).name, finding.related != ()) for finding in after] == [("helpers.py", False)]
+    assert parts[-1] == {"helpers.py", "train.py"}
+
+
+def test_a_place_that_explains_moves_with_its_line(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    for name, text in (("helpers.py", HELPERS), ("train.py", TRAIN)):
+        (tmp_path / name).write_text(text)
+    rows = [related.start.row for finding in lint(tmp_path) for related in finding.related]
+    parts = request.getfixturevalue("read_in_parts")
+    (tmp_path / "train.py").write_text("# moved\n\n" + TRAIN)
+    assert rows
+    assert [related.start.row for finding in lint(tmp_path) for related in finding.related] == [row + 2 for row in rows]
+    assert parts[-1] == {"train.py"}
