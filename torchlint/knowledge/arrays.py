@@ -69,3 +69,14 @@ TO_A_NUMBER: Final = frozenset(
     for name in """all any amax amin argmax argmin average count_nonzero max mean median min nanmax nanmean nanmin
     nansum prod ptp std sum trace var""".split()
 )
+
+# Random draws, and the argument that says how many: without it they give one number.
+DRAWS: Final = {
+    f"numpy.random.{name}": size
+    for size, names in {
+        0: "rand randn random random_sample standard_normal",
+        1: "choice exponential poisson",
+        2: "beta gamma laplace lognormal normal randint uniform",
+    }.items()
+    for name in names.split()
+}

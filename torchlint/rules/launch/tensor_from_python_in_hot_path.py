@@ -56,7 +56,7 @@ class TensorFromPythonInHotPath(Rule):
         if not computes and not passed:
             new = _is_new(data.node, site.context, hot, model)
             rows = hot.rate in (Iterates.ELEMENTS, Iterates.OTHER)  # one copy for all of them would do
-            if _is_hoisted(site, model) or (new and not rows and data.value.kind is not Kind.NUMBER):
+            if _is_hoisted(site, model) or (new and not rows and not number):
                 return
             if new:
                 confidence = Confidence.POSSIBLE
@@ -113,13 +113,19 @@ def _mover_of(site: sites.Call, model: Model) -> sites.Call | None:
 
 def _is_number(data: sites.Argument) -> bool:
     """Whether it is a Python number, or arithmetic that gives one: a tensor is not made of a tensor."""
-    if data.value.kind is Kind.NUMBER:
+    if data.value.kind is Kind.NUMBER or _is_one_number(data.value):
         return True
     unsure = data.value.kind is Kind.UNKNOWN or (
         data.value.kind is Kind.TENSOR and data.value.conf is Confidence.POSSIBLE
     )
     arithmetic = (cst.BinaryOperation, cst.UnaryOperation)
     return unsure and (isinstance(data.node, arithmetic) or isinstance(data.value.origin, arithmetic))
+
+
+def _is_one_number(value: Value) -> bool:
+    """`[n]`: a list of one number."""
+    items = value.items if value.kind is Kind.CONTAINER and value.qual in ("list", "tuple") else None
+    return items is not None and len(items) == 1 and all(item.kind is Kind.NUMBER for item in items.values())
 
 
 def _is_passed_number(data: sites.Argument, site: sites.Call, model: Model) -> bool:

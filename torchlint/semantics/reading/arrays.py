@@ -14,6 +14,8 @@ def array(site: sites.Call, dtype: str | None, name: str) -> Value:
     asked = {argument.name for argument in site.arguments} & {"axis", "keepdims", "out"}
     given = len(site.arguments) - (site.receiver is None or site.receiver.kind is not Kind.NDARRAY)
     whole = name in known.TO_A_NUMBER and not asked and given <= 0 and not site.opaque_arguments
+    if name in known.DRAWS and not site.opaque_arguments:
+        whole = site.argument(known.DRAWS[name], "size") is None
     return Value(Kind.NDARRAY, device=HOST, dtype=dtype, rank=0 if whole else None, origins=(site.node,))
 
 
