@@ -141,7 +141,7 @@ def _is_passed_number(data: sites.Argument, site: sites.Call, model: Model) -> b
 def _is_python_data(data: sites.Argument) -> bool:
     """Whether it is a list or tuple of numbers, or of such lists; or something that is not known to be a tensor."""
     value = data.value
-    if value.kind is Kind.UNKNOWN:
+    if value.kind in (Kind.UNKNOWN, Kind.BATCH):  # a tensor is not made of a tensor
         return isinstance(data.node, (cst.Name, cst.Attribute))
     if isinstance(data.node, (cst.List, cst.Tuple)) and not data.node.elements:
         return False
