@@ -57,6 +57,22 @@ def test_a_closed_pipe_is_quiet(process: Process) -> None:
     assert (done.stdout, done.stderr) == (b"0\n", b"")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        ("config >/dev/full", 2, b"error: standard output: cannot be written: No space left on device\n"),
+        ("config >&-", 0, b""),
+        ("check no_such_file.py 2>&-", 2, b""),
+        ("check - --stdin-filename a.py <&-", 0, b""),
+    ],
+)
+def test_streams_that_are_full_or_closed(command: str, status: int, said: bytes, tmp_path: Path) -> None:
+    shell = ["bash", "-c", f"{sys.executable} -m torchlint {command}"]
+    done = subprocess.run(shell, capture_output=True, timeout=120, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (status, said)
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_characters_that_the_output_cannot_hold_are_escaped(encoding: str, process: Process) -> None:
     done = process("rule", "漢\udc80字", env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import sys
 from dataclasses import replace
@@ -148,6 +149,14 @@ class TestErrors:
 
     def test_say_where_toml_is_broken(self, tmp_path: Path) -> None:
         assert failure(tmp_path, "select = [").startswith("torchlint.toml: is not valid TOML: ")
+
+    def test_a_number_of_thousands_of_digits_is_an_error(self, tmp_path: Path) -> None:
+        assert failure(tmp_path, "jobs = " + "9" * 6000).startswith("torchlint.toml: is not valid TOML: ")
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+    def test_what_has_no_end_is_not_read(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe.toml")
+        assert failure(tmp_path, "extend = 'pipe.toml'") == "pipe.toml: cannot be read: is not a regular file"
 
     def test_our_table_must_be_one(self, tmp_path: Path) -> None:
         message = failure(tmp_path, "[tool]\ntorchlint = 1\n", "pyproject.toml")

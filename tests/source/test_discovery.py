@@ -84,6 +84,19 @@ def test_gitignore_files_hold_at_every_level(tree: Path) -> None:
     assert found(tree, "a.py") == ["a.py"]
 
 
+def test_lines_of_gitignore_files_that_are_no_patterns_are_passed_over(tree: Path) -> None:
+    (tree / ".git").mkdir()
+    (tree / ".gitignore").write_bytes(b"\xff\xfe\n!\n[\n" + b"a" * 1_000_000 + b"\n*_pb2.py\n")
+    assert found(tree) == [".hidden/g.py", "a.py", "n.ipynb", "pkg/c.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_gitignore_that_is_no_regular_file_is_not_waited_for(tree: Path) -> None:
+    (tree / ".git").mkdir()
+    os.mkfifo(tree / ".gitignore")
+    assert "a.py" in found(tree)
+
+
 def test_links_to_files_are_followed_and_links_to_folders_are_not(tree: Path) -> None:
     (tree / "link.py").symlink_to(tree / "pkg" / "c.py")
     (tree / "loop").symlink_to(tree)

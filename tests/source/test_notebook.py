@@ -159,6 +159,7 @@ def test_nbformat_3_has_worksheets_and_inputs() -> None:
         (b'{"cells":\n\xff}', 2, "cannot be decoded"),
         (b'{"cells": [{"a": ' + b"[" * 100_000, 1, "too deeply nested"),
         (b'{"a": "\n"}', 1, "is no JSON"),
+        (b'{"nbformat": ' + b"9" * 10_000 + b', "cells": []}', 1, "too many digits"),
     ],
 )
 def test_what_is_no_notebook_says_where(data: bytes, row: int, message: str) -> None:

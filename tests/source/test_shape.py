@@ -24,6 +24,7 @@ SHAPES = {
     "strings": lambda n: "x = (" + "'a'\n" * n + ")",
     "elif": lambda n: "if a: b\n" + "elif c: d\n" * n,
     "nested blocks": lambda n: "".join(" " * i + "if a:\n" for i in range(n)) + " " * n + "b\n",
+    "nested brackets in a pattern": lambda n: "match a:\n  case " + "[" * n + "b" + "]" * n + ": pass",
     "nested brackets in a field": lambda n: "f'{" + "(" * n + "a" + ")" * n + "}'",
 }
 
@@ -36,7 +37,13 @@ def test_too_much_of_anything_is_refused_by_name_before_it_is_parsed(name: str) 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_what_people_write_passes_and_is_parsed(name: str) -> None:
-    count = {"nested brackets": 150, "nested brackets in a field": 150, "nested blocks": 90}.get(name, 400)
+    counts = {
+        "nested brackets": 150,
+        "nested brackets in a field": 150,
+        "nested blocks": 90,
+        "nested brackets in a pattern": 6,
+    }
+    count = counts.get(name, 400)
     text = SHAPES[name](count) + "\n"
     tree = parse(SourceFile.from_text(text, "a.py"))
     assert tree.locate([tree.module.body[0]])

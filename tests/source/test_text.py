@@ -50,6 +50,8 @@ def test_bytes_are_decoded_as_declared(data: bytes, text: str | None, encoding: 
         (b"\xef\xbb\xbf\xef\xbb\xbfx = 1\n", 1, "U+FEFF"),
         (b"x = 1\r\n\0\0", 2, "null"),
         ("x = 1\n".encode("utf-16"), 1, "UTF-16"),
+        ("x = 1\n".encode("utf-32"), 1, "UTF-32"),
+        (b"# coding: " + b"a" * 100_000, 1, f"unknown encoding: {'a' * 40}..."),
         (b"# coding: shift_jis\ns = '\x80'\n", 2, "shift_jis"),
     ],
 )

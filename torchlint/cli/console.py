@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
+from torchlint.engine.errors import UserError
 from torchlint.report.text import Style, visible
 
 __all__ = ["clear", "error", "note", "prepare", "style_for", "visible", "write", "write_bytes"]
@@ -20,7 +21,13 @@ _LEAST_COLUMNS = 20
 
 
 def prepare() -> None:
-    """Make the standard streams take every character: what their encoding lacks becomes an escape."""
+    """Make the standard streams take every character: what their encoding lacks becomes an escape.
+
+    Where a stream is closed, nothing comes from it and what goes to it is lost.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - it lives as long as the process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -46,8 +53,8 @@ def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
         for piece in pieces:
             out.write(piece)
         out.flush()
-    except BrokenPipeError:
-        _abandon(out)
+    except OSError as failure:
+        _lost(out, failure)
 
 
 def write_bytes(data: bytes) -> None:
@@ -56,8 +63,15 @@ def write_bytes(data: bytes) -> None:
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        _abandon(sys.stdout)
+    except OSError as failure:
+        _lost(sys.stdout, failure)
+
+
+def _lost(stream: TextIO, failure: OSError) -> None:
+    """What to do where a stream takes no more. Raises UserError where somebody may wait for what is missing."""
+    _abandon(stream)
+    if stream is not sys.stderr and not isinstance(failure, BrokenPipeError):
+        raise UserError(f"standard output: cannot be written: {failure.strerror or failure}") from failure
 
 
 def _abandon(stream: TextIO) -> None:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from torchlint.engine.errors import UserError, short
 from torchlint.engine.selection import rules_by_code
 from torchlint.findings import Confidence, Finding, Impact, Position
+from torchlint.source.files import read_regular
 
 __all__ = ["DEFAULT_NAME", "Baseline", "BaselineError", "Entry", "Split", "normalised"]
 
@@ -69,7 +70,7 @@ class Baseline:
         Raises BaselineError where there is none or it is damaged.
         """
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = json.loads(read_regular(path))
             if data["version"] != _VERSION:
                 raise BaselineError(
                     f"{short(path)}: is a baseline of version {data['version']!r}, and this torchlint reads 1"

@@ -12,6 +12,7 @@ from torchlint.engine.errors import UserError, short
 from torchlint.engine.regions import code_hash
 from torchlint.findings import Finding
 from torchlint.knowledge.costs import level
+from torchlint.source.files import read_regular
 
 __all__ = ["EvidenceError", "attach", "load", "verdict_of"]
 
@@ -29,7 +30,7 @@ def load(path: Path) -> Evidence:
     Raises EvidenceError where it cannot be read or is something else.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_regular(path))
         # A figure is never shown without the machine it was measured on.
         machine = {key: str(data["environment"][key]) for key in ("name", "torch")}
         entries = {str(entry["fingerprint"]): {**entry, "environment": machine} for entry in data["findings"]}

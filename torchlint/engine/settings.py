@@ -21,6 +21,7 @@ from torchlint import __version__
 from torchlint.engine import selection
 from torchlint.engine.errors import UserError, short
 from torchlint.findings import Confidence, Impact
+from torchlint.source.files import read_regular
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -480,12 +481,12 @@ def _fail(message: str, where: str) -> NoReturn:
 def _read_toml(path: Path) -> dict[str, Any]:
     """The torchlint table of a configuration file; for a pyproject.toml without one, raises KeyError."""
     try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        document = tomllib.loads(read_regular(path).decode("utf-8-sig"))
     except OSError as error:
         raise ConfigurationError(f"{short(path)}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{short(path)}: is not UTF-8 (byte {error.start})") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a ValueError
         raise ConfigurationError(f"{short(path)}: is not valid TOML: {error}") from error
     if path.name != "pyproject.toml":
         return document

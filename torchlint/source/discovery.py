@@ -15,6 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
+from torchlint.source.files import read_regular
+
 __all__ = ["FileRules", "Found", "discover", "is_excluded"]
 
 
@@ -169,6 +171,20 @@ def _patterns(patterns: Sequence[str]) -> _Patterns:
     return _Patterns(frozenset(names), tuple(pattern[1:] for pattern in suffixes), rest)
 
 
+_LONGEST_PATH = 4096  # what is longer names no file
+
+
+def _is_pattern(line: str) -> bool:
+    """Whether a line of an ignore file is a pattern; as in git, what is none is passed over."""
+    if not line.strip() or line.startswith("#") or len(line) > _LONGEST_PATH:
+        return False
+    try:
+        _spec((line,))
+    except ValueError:
+        return False
+    return True
+
+
 @lru_cache(maxsize=256)
 def _spec(patterns: tuple[str, ...]) -> Any:
     from pathspec import GitIgnoreSpec
@@ -202,10 +218,10 @@ class _Ignored:
     def reading(self, folder: Path, file: Path) -> _Ignored:
         """These and the ignore file `file`, whose patterns start at `folder`."""
         try:
-            text = file.read_text(encoding="utf-8", errors="surrogateescape")
+            text = read_regular(file).decode("utf-8", "surrogateescape")
         except OSError:
             return self
-        lines = tuple(line for line in text.splitlines() if line.strip() and not line.startswith("#"))
+        lines = tuple(line for line in text.splitlines() if _is_pattern(line))
         return _Ignored(((folder, lines), *self.layers)) if lines else self
 
     def match(self, path: Path, is_folder: bool) -> bool:

@@ -215,6 +215,8 @@ class Notebook:
             raise UnreadableError(f"is no JSON: {error.msg}", _row(text, error.pos)) from error
         except RecursionError as error:
             raise UnreadableError("is no JSON that can be read: too deeply nested") from error
+        except ValueError as error:
+            raise UnreadableError("is no JSON that can be read: a number has too many digits") from error
         language = _language(found.metadata)
         if "python" not in language.lower():
             return cls(path, data, text, language=language)

@@ -37,6 +37,7 @@ LIMITS = {
     "clauses of a comprehension": 1_000,
     "strings in a row": 2_500,
     "elif branches of one if": 2_000,
+    "nested brackets in a pattern": 8,  # each level of a `case` takes LibCST four times as long
     "work for the parser": 30_000_000,  # the sum of the squares of all long chains; about 20 s
 }
 
@@ -54,6 +55,9 @@ _FLAT_ROUNDS = LIMITS["nesting of an expression"] // _LONG
 
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 _DEEP_INDENT = re.compile(rf"^[ \t\f]{{{LIMITS['nested blocks']}}}", re.MULTILINE)
+_MATCH = re.compile(r"^[ \t\f]*match\b.*:", re.MULTILINE)
+_CASE = re.compile(r"case\b\s*[^\s=.,):]")
+_BRACKETS = re.compile(r"[()\[\]{}]")
 _ELIF = re.compile(r"elif\b")
 _ELIF_OR_ELSE = re.compile(r"el(?:if|se)\b")
 
@@ -81,6 +85,8 @@ def check(scan: Scan) -> None:
             work += _check_line(scan, start, end)
             _demand("work for the parser", work, scan, start)
         start = end + 1
+    if scan.depth > LIMITS["nested brackets in a pattern"] and _MATCH.search(text):
+        _check_patterns(scan)
     if text.count("elif") > LIMITS["elif branches of one if"]:
         _check_elifs(scan)
 
@@ -211,6 +217,17 @@ def _check_elifs(scan: Scan) -> None:
         elif _ELIF.match(scan.text, line.code):
             counts[indentation] = counts.get(indentation, 0) + 1
             _demand("elif branches of one if", counts[indentation], scan, line.code)
+
+
+def _check_patterns(scan: Scan) -> None:
+    for line in scan.logical_lines:
+        if _CASE.match(scan.text, line.code):
+            depth = deepest = 0
+            for piece in _code_of(scan, line.code, line.end):
+                for bracket in _BRACKETS.findall(piece):
+                    depth += 1 if bracket in "([{" else -1
+                    deepest = max(deepest, depth)
+            _demand("nested brackets in a pattern", deepest, scan, line.code)
 
 
 def _check_blocks(scan: Scan) -> None:

@@ -29,6 +29,16 @@ _NO_CODE = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?$")
 _ASCII = "".join(map(chr, range(32, 127))) + "\t\n\f\r"
 
 
+# What files in other encodings begin with; UTF-32's mark begins with that of UTF-16.
+_MARKS = (
+    ("UTF-32", codecs.BOM_UTF32_LE),
+    ("UTF-32", codecs.BOM_UTF32_BE),
+    ("UTF-16", codecs.BOM_UTF16_LE),
+    ("UTF-16", codecs.BOM_UTF16_BE),
+)
+_LONGEST_NAME = 40  # of an encoding, in a message
+
+
 class UnreadableError(Exception):
     """A file that cannot be linted: what is wrong with it, and the row where."""
 
@@ -163,7 +173,8 @@ def _encoding(body: bytes, bom: bool) -> str:
     try:
         codec = codecs.lookup(declared)
     except (LookupError, ValueError) as error:
-        raise UnreadableError(f"unknown encoding: {declared}", row) from error
+        shown = declared if len(declared) <= _LONGEST_NAME else f"{declared[:_LONGEST_NAME]}..."
+        raise UnreadableError(f"unknown encoding: {shown}", row) from error
     if not getattr(codec, "_is_text_encoding", True):
         raise UnreadableError(f"encoding not supported: {declared} is not a text encoding", row)
     try:
@@ -186,8 +197,8 @@ def _decode(body: bytes, encoding: str) -> str:
         text = body.decode(encoding)
     except UnicodeDecodeError as error:
         byte = body[error.start] if error.start < len(body) else 0
-        utf16 = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        hint = "; it looks like UTF-16" if utf16 else "" if encoding != "utf-8" else " and no encoding is declared"
+        marked = next((name for name, mark in _MARKS if body.startswith(mark)), None)
+        hint = f"; it looks like {marked}" if marked else "" if encoding != "utf-8" else " and no encoding is declared"
         raise UnreadableError(
             f"cannot be decoded as {encoding}: byte 0x{byte:02x}{hint}", _row_of(body, error.start)
         ) from error
