@@ -51,10 +51,11 @@ def say(what: str) -> None:
     print(f"== {what}", flush=True)
 
 
-def run(*command: object, cwd: Path | None = None, epoch: bool = False) -> None:
-    """Run a command, whose output is shown; raises CalledProcessError where it fails."""
+def run(*command: object, cwd: Path | None = None, epoch: bool = False, quiet: bool = False) -> None:
+    """Run a command; raises CalledProcessError where it fails."""
     environment = {**os.environ, **({"SOURCE_DATE_EPOCH": EPOCH} if epoch else {})}
-    subprocess.run([str(part) for part in command], check=True, cwd=cwd, env=environment)
+    output = subprocess.DEVNULL if quiet else None
+    subprocess.run([str(part) for part in command], check=True, cwd=cwd, env=environment, stdout=output, stderr=output)
 
 
 def environment(folder: Path, python: str) -> Path:
@@ -63,15 +64,15 @@ def environment(folder: Path, python: str) -> Path:
     return folder / "bin" / "python"
 
 
-def build(tools: Path, folder: Path) -> tuple[Path, Path]:
-    """The source archive and the wheel that is built from it, of what is committed, in `folder`."""
+def build(tools: Path, commit: str, folder: Path) -> tuple[Path, Path]:
+    """The source archive and the wheel that is built from it, of a commit, in `folder`."""
     tree = folder / "tree"
     tree.mkdir(parents=True)
     archive = folder / "tree.tar"
-    run("git", "archive", "--output", archive, "HEAD", cwd=ROOT)
+    run("git", "archive", "--output", archive, commit, cwd=ROOT)
     with tarfile.open(archive) as source:
         source.extractall(tree, filter="data")
-    run(tools, "-m", "build", "--outdir", folder / "dist", tree, epoch=True)
+    run(tools, "-m", "build", "--outdir", folder / "dist", tree, epoch=True, quiet=True)
     (sdist,), (wheel,) = (folder / "dist").glob("*.tar.gz"), (folder / "dist").glob("*.whl")
     return sdist, wheel
 
@@ -96,7 +97,7 @@ def check(python: str, versions: str, sdist: Path, wheel: Path, folder: Path, te
     constraints.write_text("\n".join(pinned) + "\n")
     tools = [f"torchlint[{','.join(EXTRAS)}] @ {wheel.as_uri()}", *TOOLS]
     run(own, "-m", "pip", "install", "--quiet", "--constraint", constraints, *tools)
-    run(own, "-m", "pip", "check")
+    run(own, "-m", "pip", "check", quiet=True)
     with tarfile.open(sdist) as source:
         source.extractall(folder / "unpacked", filter="data")
     (unpacked,) = (folder / "unpacked").iterdir()
@@ -138,8 +139,10 @@ def main() -> int:
         folder = Path(scratch)
         tools = environment(folder / "tools", sys.executable)
         run(tools, "-m", "pip", "install", "--quiet", "build")
-        say("Built twice")
-        built = [build(tools, folder / name) for name in ("one", "two")]
+        head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True, cwd=ROOT)
+        commit = head.stdout.strip()
+        say(f"{commit[:12]}, built twice")
+        built = [build(tools, commit, folder / name) for name in ("one", "two")]
         for first, second in zip(*built, strict=True):
             digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (first, second)]
             print(f"{digests[0]}  {first.name}")
