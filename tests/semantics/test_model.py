@@ -1213,6 +1213,18 @@ def run(net, x):
     assert (member.device, member.kind) == (place, kind)
 
 
+def test_parts_that_are_joined_lie_in_one_place() -> None:
+    host, device, unknown = shown("""
+        def f(x, rows):
+            show(torch.cat([torch.tensor(rows), x.exp()]))
+            show(torch.cat([x.cuda(), x.exp()]))
+            show(torch.cat([x.exp(), x.log()]))
+    """)
+    assert host.on_host
+    assert device.device == DEVICE
+    assert not unknown.on_host
+
+
 def test_an_array_is_annotated_by_its_class_or_by_what_makes_it() -> None:
     one, other = shown("""
         import numpy as np

@@ -107,6 +107,9 @@ def _cat(reader: MethodReader, site: sites.Call) -> Value:
     result = reader.tensor(
         site.node, operands, Confidence.SURE if all_sure(operands) else Confidence.LIKELY, dtype=element.dtype
     )
+    if any(operand.device == HOST and operand.kind is Kind.TENSOR for operand in operands):
+        if not any(operand.device & DEVICE for operand in operands):
+            result.device = HOST  # parts lie in one place, also those of which it is not known
     result.pinned = reader.pinned_after("cat", element, result)
     return reader.launch(result, site.node)
 
