@@ -55,8 +55,6 @@ def _maker(kind: type[cst.CSTNode], *given: str) -> Callable[..., Any]:
     names = {"new": object.__new__, "kind": kind}
     rows = [f"def make({', '.join(given)}):", "    node = new(kind)"]
     for spec in dataclasses.fields(kind):
-        if spec.name == "__slots__":
-            continue
         names[f"set_{spec.name}"] = getattr(kind, spec.name).__set__
         if spec.name not in given:
             default = spec.default_factory() if callable(spec.default_factory) else spec.default
