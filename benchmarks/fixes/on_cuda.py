@@ -136,8 +136,10 @@ def difference(torch: Any, one: Any, other: Any) -> float:
     if bool(same.all()):
         return 0.0
     apart = (a - b).abs()[~same].max()
-    scale = torch.maximum(a.abs(), b.abs())[a.isfinite() & b.isfinite()].max()
-    return float(apart / scale) if bool(apart.isfinite()) else math.inf
+    finite = a.isfinite() & b.isfinite()
+    if not bool(apart.isfinite()) or not bool(finite.any()):
+        return math.inf
+    return float(apart / torch.maximum(a.abs(), b.abs())[finite].max())
 
 
 def in_process(experiment: dict[str, Any], device: str, python: str = sys.executable) -> list[dict[str, Any]]:

@@ -52,6 +52,7 @@ class Pair:
     free: bool = False
 
 
+RULES = {"growth": "TL601", "clock": "TL701"}  # whose criterion a pair is judged by, where that is not time
 HEAD = "import math\nimport time\n\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n\n"
 
 
@@ -162,7 +163,7 @@ PAIRS = (
     ),
     pair(
         "pageable against pinned copy",
-        "return torch.randn(1 << 24), torch.randn(1 << 24).pin_memory(), device",
+        "a = torch.randn(1 << 24)\nreturn a, a.pin_memory(), device",
         "a, b, device\nreturn a.to(device)",
         "a, b, device\nreturn b.to(device, non_blocking=True)",
     ),
@@ -249,11 +250,13 @@ def by_hand(one: Pair, device_name: str) -> float:
         for _ in range(3):
             function(*args)
         cuda.synchronize()
-    started = time.perf_counter()
-    functions[0](*given[0])
-    cuda.synchronize()
-    once = time.perf_counter() - started
-    inner = max(1, min(200, int(5e-3 / once)))
+    often = []
+    for function, args in zip(functions, given, strict=True):
+        started = time.perf_counter()
+        for _ in range(3):
+            function(*args)
+        cuda.synchronize()
+        often.append(max(1, min(500, int(1.5e-2 / (time.perf_counter() - started)))))
     taken: list[list[float]] = [[], []]
     end = time.perf_counter() + SECONDS
     while len(taken[0]) < 5 or time.perf_counter() < end:
@@ -262,13 +265,13 @@ def by_hand(one: Pair, device_name: str) -> float:
             cuda.synchronize()
             started = time.perf_counter()
             first.record()
-            for _ in range(inner):
+            for _ in range(often[index]):
                 function(*given[index])
             last.record()
             cuda.synchronize()
             wall = time.perf_counter() - started
             # The device's own clock, unless the host was slower than the device and the events missed some of it.
-            taken[index].append(max(first.elapsed_time(last) / 1e3, wall if wall > 1e-3 else 0.0) / inner)
+            taken[index].append(max(first.elapsed_time(last) / 1e3, wall if wall > 1e-3 else 0.0) / often[index])
     return statistics.median(taken[0]) / statistics.median(taken[1])
 
 
@@ -396,7 +399,7 @@ def main() -> int:
         result = answer["results"][experiment["id"]]
         measured = figure(one, result)
         within = bool(truth) and measured is not None and abs(measured / truth - 1) <= WITHIN
-        verdict, why = evidence.verdict("", result)
+        verdict, why = evidence.verdict(RULES.get(one.what, ""), result)
         row = {"pair": one.name, "dtype": one.dtype, "what": one.what, "by_hand": truth, "verify": measured,
                "interval": result.get("ratio"), "equal": result.get("equal"), "within": within,
                "verdict": verdict, "free": one.free}  # fmt: skip

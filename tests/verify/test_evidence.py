@@ -58,6 +58,8 @@ CASES = [
     ("TL505", result(0.5, 0.6, equal=False, wrong_reads={"before": 3, "after": 0}), "confirmed", "3 of 10 reads"),
     ("TL505", result(0.5, 0.6, wrong_reads={"before": 0, "after": 0}), "repair is slower", "time"),
     ("TL701", result(0.98, 1.02, equal=False, clock={"before": 1e-4, "after": 5e-3}), "confirmed", "the clock says"),
+    ("TL701", result(0.98, 1.02, clock={"before": 1e-3, "after": 5e-3, "apart": False}), "no measurable cost", "time"),
+    ("TL703", result(0.98, 1.02, clock={}, unready=4), "confirmed", "the code as written raises"),
     ("TL701", result(0.98, 1.02, equal=False, clock={"before": 4.8e-3, "after": 5e-3}), "no measurable cost", "time"),
     ("TL301", {"status": "not run", "reason": "time limit"}, "not run", "time limit"),
 ]  # fmt: skip

@@ -128,3 +128,53 @@ def test_hints_are_parsed_and_never_evaluated(text: str) -> None:
 def test_widths_that_the_code_names_are_tried() -> None:
     source = "from torch import nn\n\nlayer = nn.Linear(48, 10)\n\n\ndef f(x):\n    return layer(x)\n"
     assert 48 in described(source).widths
+
+
+LAYERS = """
+from torch import nn
+
+
+class Mixer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ids, self.rows = nn.Embedding(10, 4), nn.Linear(4, 4)
+        self.images = nn.Conv2d(3, 4, 1)
+        self.series = nn.GRU(4, 4)
+
+    def f(self, a, words, c, d):
+        return self.ids(a), self.rows(words), self.images(c), self.series(d)
+"""
+
+
+def test_layers_tell_what_they_are_given() -> None:
+    _, a, words, c, d = described(LAYERS, "Mixer.f").arguments
+    assert a["dtype"] == "tokens"
+    assert words["dtype"] == "float"  # whatever its name says
+    assert (c["rank"], d["rank"]) == (4, 3)
+
+
+def test_a_dataset_holds_what_the_loop_over_its_loader_reads() -> None:
+    source = """
+from torch.utils.data import DataLoader
+
+
+def f(net, dataset):
+    for batch in DataLoader(dataset, batch_size=8):
+        net(batch["x"]).sum().backward()
+"""
+    dataset = described(source).arguments[1]
+    assert dataset["kind"] == "dataset"
+    assert list(dataset["items"][0]["items"]) == ["x"]
+
+
+def test_what_numpy_reads_from_a_loader_is_on_the_host() -> None:
+    source = "import numpy as np\n\n\ndef f(net, frames):\n    for frame in frames:\n        net(np.array(frame))\n"
+    (item,) = described(source).arguments[1]["items"]
+    assert all(one["device"] == "cpu" for one in item.get("of", [item]) if one["kind"] == "tensor")
+
+
+def test_what_a_transfer_moves_lies_on_the_host_before() -> None:
+    source = "def f(x, device):\n    return x.to(device, non_blocking=True)\n"
+    unit = Unit(source, "f", ast.parse(source), next(iter(ast.parse(source).body)), None, ())  # type: ignore[arg-type]
+    assert "device" not in needs(unit, source, {}).arguments[0]
+    assert needs(unit, source, {}, on_host=True).arguments[0]["device"] == "cpu"

@@ -52,6 +52,33 @@ OPEN = [
     {"name": "x", "kind": "tensor", "dtype": "open", "rank": None},
     {"name": "log", "kind": "inert", "of": "logging"},
 ]
+TIMED = """
+import time
+from time import perf_counter
+
+
+def flagged(x):
+    begun = perf_counter()
+    time.sleep({slept})
+    took = perf_counter() - begun
+    return x.sum(), {{"said": took, "steps": 7}}
+"""
+TRAINED = """
+import torch
+
+LAYER = torch.nn.Linear(4, 4)
+
+
+def inputs(device, dtype):
+    layer = torch.nn.Linear(4, 4)
+    layer(torch.ones(2, 4)).sum().backward()
+    return (layer,)
+
+
+def flagged(layer):
+    torch.optim.SGD(layer.parameters(), lr=1.0).step()
+    return layer.bias.detach().sum() - LAYER.bias.detach().sum() * 0
+"""
 REACHES_OUT = """
 import os
 
@@ -72,6 +99,11 @@ def answers() -> dict[str, Any]:
         experiment(SWITCHES, id="switches"),
         experiment(READS, READS.replace("x.sum().item()", "torchlint_replayed(lambda: x.sum().item())"), id="replays"),
         experiment("def flagged(x, log):\n    return log.info(x)\n", id="open", arguments=OPEN, attributes=["info"]),
+        experiment(TIMED.format(slept=0.001), TIMED.format(slept=0.01), id="timed", criterion="clock", rows=[9, 9]),
+        experiment(
+            TRAINED, TRAINED.replace("lr=1.0", "lr=0.0"), id="trained", rung="template", inputs=TRAINED, size={}
+        ),
+        experiment("def flagged(x):\n    return x + 1\n", "def flagged(x):\n    return x\n", id="probe", probe=True),
         experiment("import os\n\n\ndef flagged(x):\n    return x\n", id="refused"),
         experiment(REACHES_OUT.format(action='os.system("true")'), id="runs a command", allow=["os"]),
         experiment(REACHES_OUT.format(action='os.open("/etc/hostname", os.O_RDONLY)'), id="reads a file", allow=["os"]),
@@ -200,3 +232,19 @@ def test_shares_of_a_plan_hold_each_finding_once_with_its_ladder() -> None:
 def test_a_share_that_is_none_is_refused(which: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         supervise.share(plan(), which)
+
+
+def test_a_clock_is_read_where_the_code_reads_it(answers: dict[str, Any]) -> None:
+    clock = answers["timed"]["clock"]
+    assert 0.001 <= clock["before"] < 7  # the number that the code returns last is no clock's
+    assert 0.01 <= clock["after"] < 7
+
+
+def test_copies_of_parameters_keep_their_gradients(answers: dict[str, Any]) -> None:
+    assert answers["trained"]["status"] == "measured"
+    assert answers["trained"]["equal"] is False  # a step without gradients would leave both the same
+
+
+def test_a_form_made_for_measuring_must_compute_the_same(answers: dict[str, Any]) -> None:
+    assert answers["probe"]["status"] == "not run"
+    assert "something else" in answers["probe"]["reason"]

@@ -46,6 +46,7 @@ CRITERIA: Mapping[str, str] = {
 METHOD = (
     "One process for each experiment holds both variants. Rounds of before, after, after, before, drained at both "
     "ends, after warm-up; every repetition starts from the same inputs, weights, random state and module globals. "
+    "Short calls are timed several together, on the same arguments where that changes no shape, else on copies. "
     "Medians; the interval is the 95 % bootstrap interval of the ratio of medians over whole rounds. Waits, kernels, "
     "memory, FLOPs and traces come from passes of their own. Results are compared with a tolerance that follows "
     "the dtype."

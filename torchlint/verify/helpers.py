@@ -37,15 +37,23 @@ class Recording:
     def replayed(self, read: Callable[[], Any]) -> Any:
         if self.recording:
             value = read()
-            self._kept.append((value, getattr(value, "_version", 0)))
+            self._kept.append((value, version(value)))
             return value
         if self._at >= len(self._kept):
             raise RuntimeError("more is read than when it was recorded")
-        value, version = self._kept[self._at]
+        value, before = self._kept[self._at]
         self._at += 1
         if type(value) is list:
             return list(value)
-        return value.clone() if getattr(value, "_version", 0) != version else value
+        return value.clone() if version(value) != before else value
+
+
+def version(value: Any) -> int:
+    """How often a tensor was written to; tensors of inference mode do not tell."""
+    try:
+        return int(getattr(value, "_version", 0))
+    except RuntimeError:
+        return 0
 
 
 def listed_class(torch: Any) -> Any:

@@ -380,6 +380,9 @@ class _Body(ast.NodeVisitor):
             if base is not None:
                 return self.method(base, name, node, arguments, keywords)
             self.mark(name, arguments)
+            if isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "numpy"):
+                for argument in filter(None, arguments):
+                    argument.marks.add("numpy")
             return self.loader(name, arguments)
         if isinstance(node.func, ast.Name):
             own = self.walk.functions.get(node.func.id)
@@ -670,6 +673,8 @@ def needs(
         described = made.value(parameter, uses[parameter.name])
         if on_host:
             described = made.placed(described, uses[parameter.name])
+            if described["kind"] == "dict":
+                described["items"] = {key: _on_host(item) for key, item in described["items"].items()}
         made.result.arguments.append({"name": parameter.name, **described})
     for name, use in walk.globals.items():
         made.result.globals[name] = made.thing(name, use)
@@ -937,10 +942,8 @@ class _Describe:
 
     def placed(self, described: dict[str, Any], use: _Use) -> dict[str, Any]:
         """An element of a loader is on the host where the code moves it."""
-        if described["kind"] == "tensor" and use.read & {"to", "cuda"}:
+        if described["kind"] == "tensor" and (use.read & {"to", "cuda"} or "numpy" in use.marks):
             described["device"] = "cpu"
-        elif described["kind"] == "dict" and "mapping" in use.marks:
-            described["items"] = {key: _on_host(item) for key, item in described["items"].items()}
         elif described["kind"] == "object" and use.read & {"to", "cuda"}:
             for item in described["attributes"].values():
                 if item["kind"] == "tensor":

@@ -240,6 +240,7 @@ def _experiment(
         "calls": CALLS if finding.code.startswith(BETWEEN_STATEMENTS) else 1,
         "criterion": evidence.CRITERIA.get(finding.code, "time"),
         "probe": repair.probe,
+        "compiled": compiled,
         "allow": list(choices.allow),
         "attributes": sorted(wanted.attributes),
         "stand_ins": [*wanted.stand_ins, f"measured: {piece.what}; repaired: {repair.what}"],

@@ -190,6 +190,7 @@ class Builder:
             made = torch.rand(sizes, device=where) < 0.5
         elif real.is_floating_point or real.is_complex:
             made = torch.randn(sizes, dtype=real, device=where)
+            fill = fill or (self.pick("fill", ["", "positive"]) if dtype == "open" and real.is_floating_point else "")
             made = made.sigmoid() if fill == "probability" else made.abs() if fill == "positive" else made
         else:
             most = self.sizes["B"] if dtype == "index" else CLASSES
@@ -604,13 +605,13 @@ def inert(torch: Any, of: str) -> Any:
 def tensors(torch: Any, value: Any) -> list[Any]:
     """The tensors in `value`: in containers of exact builtin types, modules, optimizers, datasets and loaders."""
     found: list[Any] = []
-    seen: set[int] = set()
+    seen: dict[int, Any] = {}  # by identity; what was seen is kept, since the identity of what is gone is given again
     todo = [value]
     while todo and len(seen) < 100_000:
         item = todo.pop()
         if id(item) in seen:
             continue
-        seen.add(id(item))
+        seen[id(item)] = item
         kind = type(item)
         if issubclass(kind, torch.Tensor):
             found.append(item)

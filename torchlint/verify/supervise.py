@@ -450,7 +450,8 @@ class _Run:
         begun = time.monotonic()
         self.taken.append((begun, seconds))
         try:
-            limit = self.limits.seconds * (COMPILING if "torch.compile" in str(experiment.get("before")) else 1)
+            compiles = experiment.get("compiled") or "torch.compile" in str(experiment.get("before"))
+            limit = self.limits.seconds * (COMPILING if compiles else 1)
             known = {**experiment, "trial": self.trials.get(experiment["id"])}
             answer = worker.ask({"experiment": known, "seconds": seconds}, limit, self.limits.memory_bytes)
         finally:

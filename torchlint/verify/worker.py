@@ -45,6 +45,8 @@ REAP = 0.02  # seconds between looks for workers that ended
 MAX_COPIES = 32  # fresh inputs prepared for one timed stretch of short calls
 COPY_BYTES = 1 << 29  # and their size at most
 STRETCH = 1e-3  # seconds that a timed stretch of short calls should last
+LONGER = 3e-3  # and where they share their arguments, so that many cost nothing to prepare
+MAX_SHARED = 400  # calls of such a stretch at most
 LONG_STRETCH = 0.1  # and at most, where calls are timed together because one follows the other in life
 NARROW = 0.04  # width of the interval, relative to the ratio, at which measuring may end
 CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as wide
@@ -416,7 +418,11 @@ class Inputs:
         for tensor in tensors(self.torch, value):
             if tensor.device.type == "cpu" and self.device.type == "cuda" and tensor.is_pinned():
                 memo[id(tensor)] = tensor.detach().clone().pin_memory().requires_grad_(tensor.requires_grad)
-        return copy.deepcopy(value, memo)
+        made = copy.deepcopy(value, memo)
+        for one, other in zip(tensors(self.torch, value), tensors(self.torch, made)):  # noqa: B905 (Python 3.9)
+            if one.is_leaf and one.grad is not None and other.grad is None:
+                other.grad = one.grad.clone()  # a copy of a parameter has none
+        return made
 
     def learn_widths(self, error: Exception) -> None:
         """torch names the sizes that did not fit: one of them may be what was wanted."""
@@ -579,6 +585,7 @@ class Bench:
         self.clock = time.perf_counter
         self.early = _EarlyReadings(torch) if experiment.get("criterion") == "clock" else None
         self.phases: dict[str, float] = {}
+        self.shared = False  # whether the calls of a stretch share their arguments
 
     def both(self, device: Any) -> tuple[Variant, Variant]:
         names = helpers(self.torch, device, self.recording)
@@ -591,15 +598,15 @@ class Bench:
         self.phases[name] = round(self.phases.get(name, 0.0) + self.clock() - started, 2)
 
     def prepare(self, variant: Variant, copies: int = 1) -> tuple[Callable[..., Any], list[tuple[Any, ...]]]:
-        """The variant's entry in a fresh module, and fresh arguments for `copies` calls."""
+        """The variant's entry in a fresh module, and fresh arguments for `copies` calls, or the same for all."""
         self.flags.restore()
         if self.compiles:
             self.torch._dynamo.reset()
         module = variant.load(self.inputs.stand_ins)
-        arguments = [self.inputs.fresh(module) for _ in range(copies)]
+        arguments = [self.inputs.fresh(module) for _ in range(1 if self.shared else copies)]
         self.recording.rewind()
         self.inputs.seed()
-        return variant.function(module), arguments
+        return variant.function(module), arguments * copies if self.shared else arguments
 
     def call(self, variant: Variant) -> tuple[Any, tuple[Any, ...]]:
         """One call; its result and what it left of its arguments."""
@@ -609,14 +616,38 @@ class Bench:
         return result, arguments
 
     def sample(self, variant: Variant, copies: int) -> float:
-        """Seconds for one call: `copies` calls one after the other, drained at both ends."""
+        """Seconds for one call: `copies` calls one after the other, drained at both ends.
+
+        Where they share their arguments, one goes before them, untimed: in life those are not seen for the first time.
+        """
         entry, calls = self.prepare(variant, copies)
+        if self.shared:
+            entry(*calls[0])
         self.sync()
         started = self.clock()
         for arguments in calls:
             entry(*arguments)
         self.sync()
         return (self.clock() - started) / copies
+
+    def may_share(self) -> bool:
+        """Whether calls one after the other may be given the same arguments: none changes the shape of anything."""
+        if self.compiles or self.keep or self.experiment.get("criterion") in ("growth", "reads"):
+            return False
+        for variant in self.variants:
+            if variant.replays:
+                return False
+            entry, (arguments,) = self.prepare(variant)
+            seen = []
+            for _ in range(3):
+                try:
+                    result = entry(*arguments)
+                except Exception:
+                    return False
+                seen.append([(x.shape, x.dtype) for x in tensors(self.torch, [result, arguments])])
+            if any(shapes != seen[0] for shapes in seen):
+                return False
+        return True
 
     def run(self) -> dict[str, Any]:
         begun = self.clock()
@@ -638,25 +669,27 @@ class Bench:
         self.phase("first", begun)
         begun = self.clock()
         copies = self.choose_copies()
-        self.record(copies)
+        self.record(copies["after"])
         gc.collect()
         gc.freeze()
         gc.disable()
         times = self.measure(copies)
         gc.enable()
         self.phase("pairs", begun)
-        outcome.update(calls_per_sample=copies, rounds=len(times["before"]) // 2, ratio=interval(times))
-        for variant in self.variants:
-            outcome[variant.label] = {
-                **spread(times[variant.label]),
-                "first_us": first[variant.label] * 1e6,
-                **self.observe(variant, statistics.median(times[variant.label])),
-            }
+        outcome.update(
+            calls_per_sample=copies["before"],
+            shared=self.shared,
+            rounds=len(times["before"]) // 2,
+            ratio=interval(times),
+        )
+        for label, series in times.items():
+            outcome[label] = {**spread(series), "first_us": first[label] * 1e6}
         if self.experiment.get("criterion") == "reads":
             outcome["wrong_reads"] = self.wrong_reads()
         if self.experiment.get("criterion") == "clock":
             outcome["clock"] = self.clocks()
             outcome["unready"] = self.early.count if self.early is not None else 0
+        self.observe(outcome)
         outcome["phases_s"] = self.phases
         return outcome
 
@@ -817,19 +850,23 @@ class Bench:
             return False, f"what is left in the arguments: {state[1]}"
         return equal
 
-    def choose_copies(self) -> int:
-        """How many calls make a timed stretch: enough for the clock, few enough for the memory their inputs take."""
-        taken = [self.sample(variant, 1) for variant in self.variants]
-        if min(taken) < 0.05:
-            taken = [min(first, self.sample(variant, 1)) for first, variant in zip(taken, self.variants)]  # noqa: B905
-        together = min(int(self.experiment.get("calls", 1)), max(1, int(LONG_STRETCH / max(taken))))
-        wanted = max(math.ceil(STRETCH / min(taken)), together)
+    def choose_copies(self) -> dict[str, int]:
+        """How many calls of each variant make a timed stretch: enough for the clock, few enough for the memory."""
+        taken = {variant.label: self.sample(variant, 1) for variant in self.variants}
+        for variant in self.variants if min(taken.values()) < 0.05 else ():
+            taken[variant.label] = min(taken[variant.label], self.sample(variant, 1))
+        longest, shortest = max(taken.values()), min(taken.values())
+        together = min(int(self.experiment.get("calls", 1)), max(1, int(LONG_STRETCH / longest)))
+        wanted = max(math.ceil(STRETCH / shortest), together)
         if wanted == 1 or self.keep:
-            return min(wanted, 4)
+            return dict.fromkeys(taken, min(wanted, 4))
+        self.shared = self.may_share()
+        if self.shared:
+            return {k: max(together, min(MAX_SHARED, math.ceil(LONGER / once))) for k, once in taken.items()}
         size = self.inputs.size(self.inputs.fresh(self.variants[0].load(self.inputs.stand_ins)))
-        return max(1, min(MAX_COPIES, wanted, COPY_BYTES // size))
+        return dict.fromkeys(taken, max(1, min(MAX_COPIES, wanted, COPY_BYTES // size)))
 
-    def measure(self, copies: int) -> dict[str, list[float]]:
+    def measure(self, copies: dict[str, int]) -> dict[str, list[float]]:
         """Seconds of a call by variant: rounds of A B B A, after warm-up, until it is narrow or time is up."""
         a, b = self.variants
         end = self.clock() + self.seconds
@@ -837,7 +874,7 @@ class Bench:
         history: dict[str, list[float]] = {"before": [], "after": []}
         for turn in range(20):
             for variant in (a, b):
-                history[variant.label].append(self.sample(variant, copies))
+                history[variant.label].append(self.sample(variant, copies[variant.label]))
             steady = all(max(last) <= 1.1 * min(last) for last in (series[-3:] for series in history.values()))
             if (turn >= 2 and steady) or self.clock() > warm_until:
                 break
@@ -845,7 +882,7 @@ class Bench:
         check = 5
         for count in range(1, MAX_ROUNDS + 1):
             for variant in (a, b, b, a):
-                times[variant.label].append(self.sample(variant, copies))
+                times[variant.label].append(self.sample(variant, copies[variant.label]))
             now = self.clock()
             if now > end and count >= (2 if self.compiles else 3):
                 break
@@ -858,17 +895,19 @@ class Bench:
 
     # -- passes of their own -------------------------------------------------------------------------------------------
 
-    def observe(self, variant: Variant, seconds: float) -> dict[str, Any]:
-        """What a call does, besides how long it takes. What cannot be taken of it is None."""
-        seen: dict[str, Any] = {}
+    def observe(self, outcome: dict[str, Any]) -> None:
+        """Add what a call of each variant does, besides how long it takes. What cannot be taken of it is None.
+
+        The profiler comes last: what it once listened to stays slower for as long as the process lives.
+        """
         for take in (self.memory, self.waits, self.work, self.trace):
-            started = self.clock()
-            try:
-                seen.update(take(variant, seconds))
-            except Exception as error:
-                seen.setdefault("missing", []).append(f"{take.__name__}: {describe(error)}")
-            self.phase(take.__name__, started)
-        return seen
+            for variant in self.variants:
+                seen, started = outcome[variant.label], self.clock()
+                try:
+                    seen.update(take(variant, seen["median_us"] * 1e-6))
+                except Exception as error:
+                    seen.setdefault("missing", []).append(f"{take.__name__}: {describe(error)}")
+                self.phase(take.__name__, started)
 
     def memory(self, variant: Variant, seconds: float) -> dict[str, Any]:
         """Peak bytes above what was there before the call, and growth per step after the first steps."""
@@ -985,6 +1024,9 @@ class Bench:
                 watch = _ClockWatch(self.torch)
                 with watch:
                     entry, (arguments,) = self.prepare(variant)
+                    if self.shared:
+                        entry(*arguments)
+                        self.sync()
                     watch.spans.clear()
                     entry(*arguments)
                     self.sync()
@@ -1628,11 +1670,11 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
 
 def warm_up(torch: Any, device: Any) -> None:
     """Make torch load what it loads late, so that neither the first call nor the guard meets it."""
-    from torch.profiler import profile
+    from torch.profiler import ProfilerActivity, profile
 
     layer = torch.nn.Linear(8, 8, device=device)
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
-    with profile():
+    with profile(activities=[ProfilerActivity.CPU]):  # listening to the device would slow each launch from here on
         layer(torch.randn(8, 8, device=device)).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
@@ -1780,6 +1822,8 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
         if refusals:
             raise Failed(f"refused: {label}, {refusals[0]}")
     granted = policy.grants(spec["before"]) | policy.grants(spec["after"]) | policy.grants(spec.get("inputs") or "")
+    if spec.get("compiled"):
+        granted |= {"compile"}
     spec["grants"] = sorted(granted)
     guard = spec["guard"] = Guard(granted, os.getcwd())
     tame_schedulers(torch)
