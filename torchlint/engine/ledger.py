@@ -89,14 +89,19 @@ def _plain(entry: Entry) -> Any:
         {name: sorted(callers) for name, callers in facts.callers.items()},
         {name: [[*place, told] for place, told in by_place.items()] for name, by_place in facts.told.passed.items()},
         {name: [[*place, told] for place, told in by_place.items()] for name, by_place in facts.told.stored.items()},
+        facts.told.evidence,
     ]
 
 
 def _entry(data: Any, wide: Asked, size: int) -> Entry:
-    outline, lines, gives, used, calls, callers, passed, stored = data
+    outline, lines, gives, used, calls, callers, passed, stored, evidence = data
     told = Told(
         {name: {(number, place): told for number, place, told in by_place} for name, by_place in passed.items()},
         {name: {(number, place): told for number, place, told in by_place} for name, by_place in stored.items()},
+        {
+            name: {int(number): [(one, other) for one, other in some] for number, some in by_file.items()}
+            for name, by_file in evidence.items()
+        },
     )
     facts = Facts(gives, used, calls, {name: _places(some) for name, some in callers.items()}, told, wide)
     statements = [(tuple(names), digest, first, last) for names, digest, first, last in outline]

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Known", "lint_again"]
 
-_LARGE = 0.4  # the share of a program from which reading a part is not worth it
-_SMALL = 20_000  # bytes that are not large in any program
+_LARGE = 0.4  # the share of a program from which reading a part is not worth it; of several parts, all of it
+_SMALL = 20_000  # bytes of a program that is no larger than that
 
 _Key = TypeVar("_Key")
 _TOGETHER = ("together", "")
@@ -117,7 +117,7 @@ class _Edit:
         for number, other in group.imports:
             self._importers[other].add(number)
         self._pieces = Pieces(lambda number: documents[number][0].text, group.modules)
-        self._most = min(most, max(_LARGE * sum(known.ledger.sizes), _SMALL))
+        self._most = most
         self._linted = set(self._changed)
         self._more: set[Named] = set()  # definitions that must be read along
         self._above: set[Named] = set()  # those that call what is linted, themselves or through others
@@ -126,15 +126,17 @@ class _Edit:
     def done(self) -> Known | None:
         for number in self._changed:
             self._linted |= {other for other, _ in self._hanging_on(number, self._changed_names(number))}
-        left = self._most
+        whole = sum(self._ledger.sizes)
+        left = min(self._most, max(whole, _SMALL))
         while True:
-            kept = self._pieces.below(self._linted, self._around())
+            kept, told = self._needed()
             documents = self._part(kept)
-            left -= sum(len(document.text) for document, _, _ in documents.values())
-            if left < 0:
+            size = sum(len(document.text) for document, _, _ in documents.values())
+            left -= size
+            if left < 0 or size > _LARGE * max(whole, _SMALL):
                 return None
             accelerated = frozenset(n for n in kept if n not in self._linted and self._ledger.wide[n].accelerated)
-            part = Part(frozenset(self._linted), self._ambiguous, accelerated, self._told_from_outside(kept))
+            part = Part(frozenset(self._linted), self._ambiguous, accelerated, told)
             program = lint_documents(documents, self._modules, part, tell=True)
             if program.missing is not None and program.missing not in self._more:
                 self._more.add(program.missing)
@@ -154,6 +156,16 @@ class _Edit:
             self._linted |= reached
             self._more |= more
             self._ambiguous = ambiguous
+
+    def _needed(self) -> tuple[dict[int, set[int]], dict[int, Told]]:
+        """The statements that must be read, and what those that are only read along are told by others."""
+        while True:
+            kept = self._pieces.below(self._linted, self._around())
+            told = self._told_from_outside(kept)
+            named = {place for one in told.values() for place in one.named() if not self._is_read(place, kept)}
+            if named <= self._more:
+                return kept, told
+            self._more |= named
 
     def _changed_names(self, number: int) -> set[str]:
         """The names that statements of a file bind which changed, came or went; "" for code that binds none."""
@@ -212,6 +224,10 @@ class _Edit:
                         name: {p: v for p, v in by.items() if not self._is_read(p, kept)}
                         for name, by in told.stored.items()
                     },
+                    {
+                        name: {other: v for other, v in by.items() if other not in self._linted}
+                        for name, by in told.evidence.items()
+                    },
                 )
         return found
 
@@ -222,7 +238,8 @@ class _Edit:
         for number in kept:
             before, now = self._ledger[number].facts, facts[number]
             if number not in self._linted:
-                names = {name for index in kept[number] for name in self._pieces.of(number)[index].binds}
+                pieces = [self._pieces.of(number)[index] for index in kept[number]]
+                names = {name for piece in pieces if piece.is_definition or not piece.links for name in piece.binds}
                 used = {name for at, name in self._above if at == number}
                 if any(before.gives.get(name) != now.gives.get(name) for name in names if name in before.gives) or any(
                     before.used.get(name) != now.used.get(name) for name in used

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 import libcst as cst
 
@@ -19,7 +18,9 @@ _ROUNDS = 3  # how often the summaries of functions whose callers told something
 def build_model(module: cst.Module, path: str = "") -> Model:
     """Read a module by itself; `path` only tells whether it is a test. Neither runs nor imports what it reads."""
     model = Model(module, path)
-    _read([Interpreter(model)])
+    reader = Interpreter(model)
+    reader.read_names()
+    _read([reader])
     return model
 
 
@@ -44,15 +45,16 @@ def build_models(
         readers[number].model.accelerated = number in accelerated
         project.add(number, readers[number])
     models = {number: reader.model for number, reader in readers.items()}
-    _read(list(readers.values()), functools.partial(add, told, models) if told else None)
+    for reader in readers.values():
+        reader.read_names()
+    project.settle()
+    if told:
+        add(told, models)
+    _read(list(readers.values()))
     return models
 
 
-def _read(readers: list[Interpreter], begin: Callable[[], None] | None = None) -> None:
-    for reader in readers:
-        reader.read_names()
-    if begin is not None:
-        begin()
+def _read(readers: list[Interpreter]) -> None:
     for _ in range(1 + _ROUNDS):
         learned = [reader.learn() for reader in readers]
         if not any(learned):

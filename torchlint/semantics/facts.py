@@ -74,6 +74,8 @@ class _Teller:
                 self._places[id(info)] = number, _definition(info.context, info.name)
         self._numbers = {id(model): number for number, model in models.items()}
         self._sites: dict[tuple[int, int], str] = {}
+        self._chains: dict[int, str] = {}
+        self._done: dict[int, list[tuple[Any, Any]]] = {}
 
     def told(self) -> dict[int, Facts]:
         told = told_to(self._models, self._places, self._place_of)
@@ -118,22 +120,19 @@ class _Teller:
         """What a file does with values that calls in other files made; `made` are the files of calls."""
         done: dict[int, list[Any]] = {}
 
-        def note(values: Iterable[Value | None], *what: Any) -> None:
+        def note(values: Iterable[Value | None], context: Context, *what: Any) -> None:
             given = [value for value in values if value is not None]
-            nodes = {node for value in given for node in (*value.origins, *value.loaders)}
-            for home in {made[node] for node in nodes if node in made} - {number}:
-                done.setdefault(home, []).append((what, [self._value(value, 1) for value in given]))
-
-        def stands(context: Context) -> Any:
-            hot = hotness.hot(context)
-            return [self._link(link) for link in context.chain()], hot is not None and (hot.trains, hot.rate.value)
+            homes = {made.get(node, number) for value in given for node in (*value.origins, *value.loaders)}
+            for home in homes - {number}:
+                hot = hotness.hot(context)
+                stands = self._chain(context), hot is not None and (hot.trains, hot.rate.value)
+                done.setdefault(home, []).append((what, stands, [self._value(value, 1) for value in given]))
 
         for call in model.sites.calls:
             values = [call.receiver, call.result, *(argument.value for argument in call.arguments)]
-            if any(value is not None and (value.origins or value.loaders) for value in values):
-                note(values, call.callee, call.method, call.target is None, stands(call.context))
+            note(values, call.context, call.callee, call.method, call.target is None)
         for loop in model.sites.loops:
-            note([loop.iterable], stands(loop.context))
+            note([loop.iterable], loop.context)
         return {home: _digest(told) for home, told in done.items()}
 
     def _place_of(self, model: Model, caller: CallerSite) -> Place:
@@ -192,7 +191,7 @@ class _Teller:
             sorted((name, self._value(value)) for name, value in cls.class_attributes.items()),
             sorted((name, sorted(uses)) for name, uses in cls.duck.items()),
             sorted(cls.roots),
-            (cls.compiled, cls.fullgraph, bool(cls.instances)),
+            (cls.compiled, cls.fullgraph),
         )
 
     def _joined(self, values: Iterable[Value]) -> Any:
@@ -260,29 +259,38 @@ class _Teller:
                 heat,
                 (hotness.autograd_off(context), hotness.in_worker(context), hotness.in_test(context)),
                 getattr(hotness.compiled(context), "qualname", None),
-                [self._link(link) for link in context.chain()],
+                self._chain(context),
                 further,
             )
         )
         self._sites[key] = told
         return told
 
-    @staticmethod
-    def _steps(owner: FunctionInfo, caller: CallerSite) -> list[Any]:
+    def _steps(self, owner: FunctionInfo, caller: CallerSite) -> list[Any]:
         """What a function does before and after a call, as far as that matters to what is called."""
-        told: list[Any] = []
-        for effect in owner.effects:
-            if effect.node is caller.node:
-                told.append("here")
-            elif effect.callee is not None:
-                callee = effect.callee
-                told += [[kind.value for kind in _DONE if hotness.does(callee, frozenset({kind}))]]
-            elif effect.kind not in _OF_ITS_OWN:
-                told.append(effect.kind.value)
-        return [step for step in told if step]
+        steps = self._done.get(id(owner))
+        if steps is None:
+            told = ((effect.node, self._step(effect)) for effect in owner.effects if effect.kind not in _OF_ITS_OWN)
+            steps = self._done[id(owner)] = [*told]
+        return ["here" if node is caller.node else step for node, step in steps if step or node is caller.node]
+
+    @staticmethod
+    def _step(effect: Effect) -> Any:
+        callee = effect.callee
+        if callee is None:
+            return effect.kind.value
+        return [kind.value for kind in _DONE if hotness.does(callee, frozenset({kind}))]
 
     def _home(self, node: Any, info: FunctionInfo) -> Model | None:
         return next(iter(self._models.values())).home.get(node)
+
+    def _chain(self, context: Context) -> str:
+        """What stands around code within its module."""
+        known = self._chains.get(id(context))
+        if known is None:
+            above = "" if context.parent is None else self._chain(context.parent)
+            known = self._chains[id(context)] = _digest((self._link(context), above))
+        return known
 
     def _link(self, link: Context) -> Any:
         loop = None

@@ -75,6 +75,11 @@ class Model:
             self.project.note(self, ("override", self.project.name_of(cls, name)))
         return cls.overrides(name)
 
+    def note_evidence(self, cls: ClassInfo, attribute: str, evidence: str) -> None:
+        """Note what the file tells of an attribute of a class, where the class stands in another file."""
+        if self.project is not None and self.home.get(cls.node, self) is not self:
+            self.project.evidence.setdefault(cls, {}).setdefault(id(self), set()).add((attribute, evidence))
+
     def is_ambiguous(self, method: str) -> bool:
         """Whether it is known that the classes of the program have several methods of that name, or none."""
         if self.project is None:

@@ -5,7 +5,7 @@ A value is told without the nodes that it came from: others stand for them, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.semantics.functions import CallerSite, ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
+from torchlint.semantics.reading.evidence import BACKWARD
 from torchlint.semantics.values import MISSING, Gate, Kind, Value, join
 
 __all__ = ["Missing", "Place", "Told", "add", "told_to"]
@@ -33,6 +34,28 @@ class Told:
 
     passed: dict[str, dict[Place, list[Plain | None]]] = field(default_factory=dict)
     stored: dict[str, dict[Place, dict[str, Plain]]] = field(default_factory=dict)
+    # Of classes also what the use of their attributes elsewhere tells of these, by file.
+    evidence: dict[str, dict[int, list[tuple[str, str]]]] = field(default_factory=dict)
+
+    def named(self) -> Iterator[Place]:
+        """The definitions that values are of."""
+        for by_place in self.passed.values():
+            for values in by_place.values():
+                for value in values:
+                    yield from _named_in(value)
+        for stored in self.stored.values():
+            for attributes in stored.values():
+                for value in attributes.values():
+                    yield from _named_in(value)
+
+
+def _named_in(data: Plain | None) -> Iterator[Place]:
+    if data is not None:
+        cls, fn, bound, elem, items = data[10], data[11], *data[16:]
+        for number, definition, _ in filter(None, (cls, fn)):
+            yield number, definition
+        for inner in (bound, elem, *(item for _, item in items or ())):
+            yield from _named_in(inner)
 
 
 class Missing(Exception):
@@ -115,6 +138,14 @@ def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
                 for parameter, value in zip(info.parameters, values, strict=False):
                     if value is not None:
                         parameter.passed[node] = made(value)
+        for name, by_file in file.evidence.items():
+            cls = classes.get((number, name))
+            for attribute, evidence in (one for some in by_file.values() for one in some) if cls is not None else ():
+                assert cls is not None
+                if evidence == BACKWARD:
+                    cls.roots.add(attribute)
+                else:
+                    cls.duck.setdefault(attribute, set()).add(evidence)
         for name, attributes_by_place in file.stored.items():
             cls = classes.get((number, name))
             for attributes in attributes_by_place.values() if cls is not None else ():
@@ -135,6 +166,12 @@ def told_to(
 ) -> dict[int, Told]:
     """What the functions and classes of files were told by others than their own definitions."""
     found = {number: Told() for number in models}
+    numbers = {id(model): number for number, model in models.items()}
+    project = next((model.project for model in models.values()), None)
+    for cls, by_model in project.evidence.items() if project is not None else ():
+        number, _ = places[id(cls)]
+        told = {numbers[model]: sorted(evidence) for model, evidence in by_model.items() if model in numbers}
+        found[number].evidence[cls.qualname] = told
     for number, model in models.items():
         for info in model.functions.values():
             values: dict[Place, list[Value | None]] = {}

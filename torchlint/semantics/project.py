@@ -25,6 +25,10 @@ class Project:
 
     def __init__(self, modules: Modules, ambiguous: frozenset[str] = frozenset()) -> None:
         self.asked: dict[int, set[Question]] = {}  # by the identity of the model that asked
+        # Imports of what was not bound when it was asked for, where files import one another in a circle.
+        self.unsettled: list[tuple[Interpreter, str, str]] = []
+        # Of attributes of classes, by the identity of the model whose code gave it.
+        self.evidence: dict[ClassInfo, dict[int, set[tuple[str, str]]]] = {}
         self.home: dict[cst.CSTNode, Model] = {}
         self.methods: dict[str, list[FunctionInfo]] = {}
         self.linted: Model | None = None  # the file that rules look at
@@ -37,6 +41,14 @@ class Project:
         """Add the reader of a file that `modules` knows by that number."""
         self._readers[number] = reader
         self._numbers[id(reader.model)] = number
+
+    def settle(self) -> None:
+        """Bind the imports of what was not bound when it was asked for, when the names of all files were read."""
+        for reader, name, qual in self.unsettled * 2:  # what one imports another may import from it
+            value = self.lookup(qual, reader.model)
+            if value is not None and reader.names().get(name) is UNKNOWN:
+                reader.names()[name] = value
+        self.unsettled.clear()
 
     def note(self, model: Model, question: Question) -> None:
         """Note that what is told of a file hangs on the answer of all that is read together."""

@@ -89,7 +89,10 @@ class BindingReader(CallReader):
             name = bound = identifier(alias.name.value)
             if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
                 bound = identifier(alias.asname.name.value)
-            self.bind(bound, self.external(named(name)))
+            value = self.external(named(name))
+            if value is UNKNOWN and project is not None and self.frame is self.module_frame:
+                project.unsettled.append((self, bound, named(name)))
+            self.bind(bound, value)
 
     def bind(self, name: str, value: Value) -> None:
         """Give a name a value in this scope."""

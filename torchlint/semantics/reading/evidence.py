@@ -23,6 +23,9 @@ MAKES_GRAPHS = "()"  # evidence: it is called, and backward runs on what it give
 COUNTED = "+= 1"  # evidence: it counts rounds or calls
 
 
+BACKWARD = "()backward"  # evidence: backward runs on it
+
+
 MOVED = "()device"  # evidence: it is moved to a device, so that it was not there before
 
 
@@ -74,6 +77,7 @@ class EvidenceReader(Reader):
             holder = self.lookup(holder_name)
             if holder is not None and holder.cls is not None:
                 holder.cls.duck.setdefault(attribute, set()).add(evidence)
+                self.model.note_evidence(holder.cls, attribute, evidence)
         elif self.frame.parent is not None and name not in self.frame.env:
             outer = self.frame.parent
             if outer.info is not info:
@@ -131,6 +135,7 @@ class EvidenceReader(Reader):
                 holder = self.lookup(holder_name)
                 if holder is not None and holder.cls is not None:
                     holder.cls.roots.add(attribute)
+                    self.model.note_evidence(holder.cls, attribute, BACKWARD)
 
     def note_graph_makers(self, node: cst.BaseExpression) -> None:
         """Backward runs on an expression: what is called for it, and for its first argument, acts as a module does."""
