@@ -89,7 +89,7 @@ def _plain(entry: Entry) -> Any:
         {name: sorted(callers) for name, callers in facts.callers.items()},
         {name: [[*place, told] for place, told in by_place.items()] for name, by_place in facts.told.passed.items()},
         {name: [[*place, told] for place, told in by_place.items()] for name, by_place in facts.told.stored.items()},
-        facts.told.evidence,
+        {name: [[*place, told] for place, told in by_place.items()] for name, by_place in facts.told.evidence.items()},
     ]
 
 
@@ -99,8 +99,8 @@ def _entry(data: Any, wide: Asked, size: int) -> Entry:
         {name: {(number, place): told for number, place, told in by_place} for name, by_place in passed.items()},
         {name: {(number, place): told for number, place, told in by_place} for name, by_place in stored.items()},
         {
-            name: {int(number): [(one, other) for one, other in some] for number, some in by_file.items()}
-            for name, by_file in evidence.items()
+            name: {(number, place): [(one, other) for one, other in told] for number, place, told in by_place}
+            for name, by_place in evidence.items()
         },
     )
     facts = Facts(gives, used, calls, {name: _places(some) for name, some in callers.items()}, told, wide)

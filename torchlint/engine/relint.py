@@ -215,20 +215,7 @@ class _Edit:
         for number in kept:
             if number not in self._linted:
                 told = self._ledger[number].facts.told
-                found[number] = Told(
-                    {
-                        name: {p: v for p, v in by.items() if not self._is_read(p, kept)}
-                        for name, by in told.passed.items()
-                    },
-                    {
-                        name: {p: v for p, v in by.items() if not self._is_read(p, kept)}
-                        for name, by in told.stored.items()
-                    },
-                    {
-                        name: {other: v for other, v in by.items() if other not in self._linted}
-                        for name, by in told.evidence.items()
-                    },
-                )
+                found[number] = told.but(lambda place: not self._is_read(place, kept))
         return found
 
     def _reached(self, facts: Mapping[int, Facts], kept: Mapping[int, Collection[int]]) -> set[int]:

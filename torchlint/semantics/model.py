@@ -75,10 +75,17 @@ class Model:
             self.project.note(self, ("override", self.project.name_of(cls, name)))
         return cls.overrides(name)
 
-    def note_evidence(self, cls: ClassInfo, attribute: str, evidence: str) -> None:
-        """Note what the file tells of an attribute of a class, where the class stands in another file."""
-        if self.project is not None and self.home.get(cls.node, self) is not self:
-            self.project.evidence.setdefault(cls, {}).setdefault(id(self), set()).add((attribute, evidence))
+    def note_evidence(self, cls: ClassInfo, attribute: str, evidence: str, function: FunctionInfo) -> None:
+        """Note what a function tells of an attribute of a class that it is no part of."""
+        if self.project is None:
+            return
+        while function.parent is not None:
+            function = function.parent
+        place = function.name if function.cls is None else function.cls.qualname.split(".", 1)[0]
+        home = self.home.get(cls.node, self)
+        if home is not self or place != cls.qualname.split(".", 1)[0]:
+            place = "" if function is self.root else place
+            self.project.evidence.setdefault(cls, {}).setdefault((id(self), place), set()).add((attribute, evidence))
 
     def is_ambiguous(self, method: str) -> bool:
         """Whether it is known that the classes of the program have several methods of that name, or none."""

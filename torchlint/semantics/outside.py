@@ -34,8 +34,16 @@ class Told:
 
     passed: dict[str, dict[Place, list[Plain | None]]] = field(default_factory=dict)
     stored: dict[str, dict[Place, dict[str, Plain]]] = field(default_factory=dict)
-    # Of classes also what the use of their attributes elsewhere tells of these, by file.
-    evidence: dict[str, dict[int, list[tuple[str, str]]]] = field(default_factory=dict)
+    # Of classes also what the use of their attributes elsewhere tells of these.
+    evidence: dict[str, dict[Place, list[tuple[str, str]]]] = field(default_factory=dict)
+
+    def but(self, told: Callable[[Place], bool]) -> Told:
+        """What was told by some only."""
+        return Told(
+            {name: {place: one for place, one in by.items() if told(place)} for name, by in self.passed.items()},
+            {name: {place: one for place, one in by.items() if told(place)} for name, by in self.stored.items()},
+            {name: {place: one for place, one in by.items() if told(place)} for name, by in self.evidence.items()},
+        )
 
     def named(self) -> Iterator[Place]:
         """The definitions that values are of."""
@@ -170,8 +178,9 @@ def told_to(
     project = next((model.project for model in models.values()), None)
     for cls, by_model in project.evidence.items() if project is not None else ():
         number, _ = places[id(cls)]
-        told = {numbers[model]: sorted(evidence) for model, evidence in by_model.items() if model in numbers}
-        found[number].evidence[cls.qualname] = told
+        found[number].evidence[cls.qualname] = {
+            (numbers[model], name): sorted(evidence) for (model, name), evidence in by_model.items()
+        }
     for number, model in models.items():
         for info in model.functions.values():
             values: dict[Place, list[Value | None]] = {}

@@ -27,8 +27,8 @@ class Project:
         self.asked: dict[int, set[Question]] = {}  # by the identity of the model that asked
         # Imports of what was not bound when it was asked for, where files import one another in a circle.
         self.unsettled: list[tuple[Interpreter, str, str]] = []
-        # Of attributes of classes, by the identity of the model whose code gave it.
-        self.evidence: dict[ClassInfo, dict[int, set[tuple[str, str]]]] = {}
+        # Of attributes of classes, by the identity of the model, and the definition in it, that gave it.
+        self.evidence: dict[ClassInfo, dict[tuple[int, str], set[tuple[str, str]]]] = {}
         self.home: dict[cst.CSTNode, Model] = {}
         self.methods: dict[str, list[FunctionInfo]] = {}
         self.linted: Model | None = None  # the file that rules look at

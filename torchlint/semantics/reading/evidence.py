@@ -77,7 +77,7 @@ class EvidenceReader(Reader):
             holder = self.lookup(holder_name)
             if holder is not None and holder.cls is not None:
                 holder.cls.duck.setdefault(attribute, set()).add(evidence)
-                self.model.note_evidence(holder.cls, attribute, evidence)
+                self.model.note_evidence(holder.cls, attribute, evidence, info)
         elif self.frame.parent is not None and name not in self.frame.env:
             outer = self.frame.parent
             if outer.info is not info:
@@ -135,7 +135,7 @@ class EvidenceReader(Reader):
                 holder = self.lookup(holder_name)
                 if holder is not None and holder.cls is not None:
                     holder.cls.roots.add(attribute)
-                    self.model.note_evidence(holder.cls, attribute, BACKWARD)
+                    self.model.note_evidence(holder.cls, attribute, BACKWARD, self.frame.info)
 
     def note_graph_makers(self, node: cst.BaseExpression) -> None:
         """Backward runs on an expression: what is called for it, and for its first argument, acts as a module does."""
