@@ -3,10 +3,11 @@
     python benchmarks/fuzz.py --seconds 60              from a new seed, which is printed
     python benchmarks/fuzz.py --seconds 60 --seed 7     the same programs again
     python benchmarks/fuzz.py --keep FOLDER             writes each program that failed there
+    python benchmarks/fuzz.py --grammar                 programs that hypothesmith makes of the grammar alone
 
 Programs are blocks of the rules' pages whose statements and expressions are exchanged for one another's, wrapped,
-doubled, moved and dropped. A program is checked with all rules, its findings are silenced by comments, and it is
-repaired. Exits with 1 where something failed.
+doubled, moved and dropped. A program is checked with all rules, its findings are silenced by comments, it is repaired,
+and the language server's worker does the same with it. Exits with 1 where something failed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -28,10 +29,11 @@ sys.path.insert(0, str(ROOT))
 from torchlint.engine.job import Job  # noqa: E402
 from torchlint.engine.lint import lint_source  # noqa: E402
 from torchlint.engine.settings import Settings  # noqa: E402
-from torchlint.findings import Confidence  # noqa: E402
+from torchlint.findings import Confidence, Finding  # noqa: E402
 from torchlint.fixes.apply import apply_edits  # noqa: E402
 from torchlint.fixes.run import fix_source  # noqa: E402
 from torchlint.fixes.suppress import edits_that_silence  # noqa: E402
+from torchlint.lsp import tasks  # noqa: E402
 from torchlint.rules import pages  # noqa: E402
 from torchlint.rules.registry import all_rules  # noqa: E402
 from torchlint.source.text import SourceFile  # noqa: E402
@@ -171,6 +173,18 @@ def failures(text: str) -> Iterator[str]:
     yield from change.result.errors
     assert isinstance(change.after, SourceFile)
     yield from _broken(change.after.written, "repaired")
+    yield from _unlike(text, result.findings)
+
+
+def _unlike(text: str, findings: Sequence[Finding]) -> Iterator[str]:
+    """What fails in the language server, which must find what a check finds, and silence it."""
+    job = Job(Path("fuzz.py"), "fuzz.py", SETTINGS, text.encode())
+    linted = tasks.lint(job)
+    yield from linted.errors
+    if [finding.fingerprint for finding in linted.findings] != [finding.fingerprint for finding in findings]:
+        yield "the language server finds something else"
+    tasks.fix(job)
+    tasks.silence(job, linted.findings)
 
 
 def _broken(text: str, what: str) -> Iterator[str]:
@@ -182,15 +196,49 @@ def _broken(text: str, what: str) -> Iterator[str]:
             yield f"{what}, it does not compile: {error}"
 
 
-def run(seconds: float, seed: int, say: Callable[[str, list[str]], None]) -> int:
-    """Try programs for a while; how many there were. `say` is told of each program that failed, and why."""
+def grammatical(seconds: float, seed: int) -> Iterator[str]:
+    """Programs that hypothesmith makes, for a while; they use torch."""
+    import hypothesis
+    import hypothesmith
+
+    made: list[str] = []
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=10, deadline=None, database=None, phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )  # fmt: skip
+    @hypothesis.given(hypothesmith.from_node() | hypothesmith.from_grammar())
+    def make(text: str) -> None:
+        made.append(text)
+
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        made.clear()
+        make()
+        seed += 1
+        make = hypothesis.seed(seed)(make)
+        for text in made:
+            if time.monotonic() > until:
+                return
+            if "__future__" not in text and next(_broken(text, "made"), None) is None:
+                yield f"import torch\n{text}\n"
+
+
+def mutated(seconds: float, seed: int) -> Iterator[str]:
+    """Programs made of the pages' blocks, for a while."""
     programs = Programs(seed)
     until = time.monotonic() + seconds
-    tried = 0
     while time.monotonic() < until:
         text = programs.one()
-        if text is None:
-            continue
+        if text is not None:
+            yield text
+
+
+def run(programs: Iterable[str], say: Callable[[str, list[str]], None]) -> int:
+    """Try programs; how many there were. `say` is told of each program that failed, and why."""
+    tried = 0
+    for text in programs:
         tried += 1
         try:
             said = list(failures(text))
@@ -206,6 +254,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--grammar", action="store_true", help="programs of hypothesmith, which must be installed")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     failed = 0
@@ -219,7 +268,8 @@ def main() -> int:
             header = "".join(f"# {line}\n" for reason in said for line in reason.splitlines())
             (options.keep / f"{options.seed}_{failed}.py").write_text(header + text, encoding="utf-8")
 
-    tried = run(options.seconds, options.seed, say)
+    programs = grammatical if options.grammar else mutated
+    tried = run(programs(options.seconds, options.seed), say)
     print(f"{tried} programs, {failed} failed")
     return int(bool(failed))
 
