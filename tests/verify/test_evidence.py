@@ -210,6 +210,24 @@ class TestReport:
         assert page.count("<dt>") == 5
         assert page.count("<polyline") == 1
 
+    def test_what_a_repair_saves_comes_before_what_it_adds_and_small_unrest_is_no_start_up_cost(self) -> None:
+        given = answer()
+        (result,) = (one for one in given["results"].values() if one["status"] == "measured")
+        result["before"].update(kernels=10, operators=4, median_us=5e4, first_us=5.1e4)
+        result["after"].update(kernels=2, operators=9, median_us=5e4, first_us=5.5e4)
+        page = report_html.render(evidence.build(given), given)
+        assert "launches (10 → 2); more operators (4 → 9)" in page
+        assert "No: the first call took 51 ms before and 55 ms after" in page
+
+    def test_a_call_too_long_to_trace_has_no_picture_and_says_why(self) -> None:
+        given = answer()
+        (result,) = (one for one in given["results"].values() if one["status"] == "measured")
+        result["after"].pop("timeline", None)
+        page = report_html.render(evidence.build(given), given)
+        assert "after, too long a call to trace" in page
+        assert page.count("Timeline before") == 1
+        assert "Timeline after" not in page
+
     def test_names_from_the_code_are_text(self) -> None:
         given = answer()
         given["plan"]["findings"][0]["filename"] = "<img src=x onerror=alert(1)>.py"

@@ -153,7 +153,7 @@ def _entry(entry: Mapping[str, Any], results: Mapping[str, Any], index: int) -> 
 def _bars(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Two bars with their quartiles, on one scale from zero."""
     longest = max(sides[side]["median_us"] + sides[side]["iqr_us"] / 2 for side in SIDES)
-    left, right = 60.0, 90.0
+    left, right = 68.0, 90.0
     scale = (WIDTH - left - right) / longest
     rows = []
     for index, side in enumerate(SIDES):
@@ -233,10 +233,14 @@ def _timelines(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
                 "height": max(1, len(lanes)) * (LANE_HEIGHT + 4),
                 "lanes": [(LANES[lane], index * (LANE_HEIGHT + 4)) for index, lane in enumerate(lanes)],
                 "blocks": blocks,
-                "total": duration(sides[side].get("traced_us") or 0.0),
+                "total": _traced(sides[side]),
             }
         )
     return {"width": WIDTH, "left": left, "lane_height": LANE_HEIGHT, "pictures": pictures, "end": duration(end)}
+
+
+def _traced(side: Mapping[str, Any]) -> str:
+    return f"{duration(side['traced_us'])} while traced" if side.get("timeline") else "too long a call to trace"
 
 
 def _curves(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -269,17 +273,20 @@ def _sentence(text: str) -> str:
 def _questions(sides: Mapping[str, Mapping[str, Any]], entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The five questions of an optimisation report, answered from what was measured."""
     before, after = sides["before"], sides["after"]
-    saved = []
-    for key, what, show in (
-        ("flops", "computation", _count),
-        ("bytes", "memory traffic", amount),
-        ("wait_us", "waiting", duration),
-        ("kernels", "launches", str),
-        ("operators", "operators", str),
+    changed: dict[str, list[str]] = {"less": [], "more": []}
+    for key, what, show, least in (
+        ("flops", "computation", _count, 0.02),
+        ("bytes", "memory traffic", amount, 0.02),
+        ("wait_us", "waiting", duration, 0.2),  # taken once
+        ("kernels", "launches", str, 0.02),
+        ("operators", "operators", str, 0.02),
     ):
         one, other = before.get(key), after.get(key)
-        if one is not None and other is not None and abs(one - other) > 0.02 * max(one, other, 1):
-            saved.append(f"{'less' if other < one else 'more'} {what} ({show(one)} → {show(other)})")
+        if one is not None and other is not None and abs(one - other) > least * max(one, other, 1):
+            changed["less" if other < one else "more"].append(f"{what} ({show(one)} → {show(other)})")
+    saved = [f"{way} {', '.join(what)}" for way, what in changed.items() if what]
+    if not changed["less"]:
+        saved.insert(0, "nothing that was counted")
     one, other = before.get("peak_bytes"), after.get("peak_bytes")
     if one is None or other is None:
         memory = "Not measured."
@@ -297,13 +304,13 @@ def _questions(sides: Mapping[str, Mapping[str, Any]], entry: Mapping[str, Any])
     shapes = ", ".join(f"{item['name']} {item['shown']}" for item in entry["inputs"]) or "those of the experiment"
     first = [side.get("first_us") or 0.0 for side in (before, after)]
     extra = [max(0.0, f - side["median_us"]) for f, side in zip(first, (before, after), strict=True)]
-    moved = extra[1] > extra[0] + max(1000.0, 0.5 * extra[0])
+    moved = extra[1] - extra[0] > max(1000.0, 0.5 * extra[0], 0.2 * after["median_us"])  # less is the machine's unrest
     start = (
         f"{'Yes' if moved else 'No'}: the first call took {duration(first[0])} before and {duration(first[1])} after, "
         f"against {duration(before['median_us'])} and {duration(after['median_us'])} later."
     )
     return [
-        ("What does it save?", _sentence("; ".join(saved)) if saved else "Nothing that was counted."),
+        ("What does it save?", _sentence("; ".join(saved))),
         ("Does it need more memory?", memory),
         ("Does it change numerics?", numerics),
         ("Does it hold only for some shapes?", f"Measured with {shapes}; other shapes were not."),
