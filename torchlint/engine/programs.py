@@ -80,8 +80,13 @@ class Programs:
     def _name(jobs: Sequence[Job], group: Group) -> str:
         """What a program goes by: where its files lie, what they are called, and what they are linted with."""
         digest = hashlib.sha256(group.layout.encode())
+        environments: dict[tuple[int, frozenset[str]], bytes] = {}
         for job in jobs:
-            digest.update(environment(job.settings, job.settings.rules_for(job.path)))
+            codes = job.settings.rules_for(job.path)
+            key = id(job.settings), codes
+            if key not in environments:
+                environments[key] = environment(job.settings, codes)
+            digest.update(environments[key])
             digest.update(job.name.encode("utf-8", "surrogateescape") + b"\0")
         return digest.hexdigest()
 

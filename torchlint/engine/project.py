@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,21 +27,27 @@ def folders_beside(jobs: Iterable[Job], named: Sequence[Path]) -> list[Path]:
     """The folders that were linted as a whole and hold one of the jobs' files, where the run on `named` holds less."""
     inside = [_normal(path) for path in named if path.is_dir()]
     found: dict[Path, None] = {}
+    candidates: dict[tuple[Path, Path | None], list[Path]] = {}
     for job in jobs:
-        path = _normal(job.path)
-        for folder in _remembered(job.settings):
-            if folder in path.parents and not any(_holds(other, folder) for other in inside):
-                found[folder] = None
+        key = job.settings.root, job.settings.cache_dir
+        if key not in candidates:
+            remembered = _remembered(job.settings)
+            candidates[key] = [folder for folder in remembered if not any(_holds(o, folder) for o in inside)]
+        if candidates[key]:
+            found.update((folder, None) for folder in candidates[key] if _hold([folder])(job.path))
     return list(found)
 
 
-def judged(job: Job, named: Sequence[Path], beside: Sequence[Path]) -> Job:
-    """The job, without what depends on files that are not read: those of a project that was never linted as a whole."""
-    path = _normal(job.path)
-    inside = [_normal(folder) for folder in named if folder.is_dir()]
-    if any(folder in path.parents for folder in (*inside, *beside)):
-        return job
-    return replace(job, settings=alone(job.settings))
+def judged(jobs: Iterable[Job], named: Sequence[Path], beside: Sequence[Path]) -> list[Job]:
+    """The jobs, those of a project that was never linted as a whole without what depends on files that are not read."""
+    known = _hold([*(_normal(folder) for folder in named if folder.is_dir()), *beside])
+    return [job if known(job.path) else replace(job, settings=alone(job.settings)) for job in jobs]
+
+
+def _hold(folders: Iterable[Path]) -> Callable[[Path], bool]:
+    """Whether some folders hold a file: asked of all files of a run, so that their names as text must do."""
+    starts = tuple(os.path.join(folder, "") for folder in folders)
+    return lambda file: os.path.abspath(file).startswith(starts)
 
 
 def alone(settings: Settings) -> Settings:

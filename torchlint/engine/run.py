@@ -116,7 +116,7 @@ def check(
     try:
         jobs += _jobs_of_stdin(stdin, stdin_filename, settings) if stdin is not None else _jobs(paths, settings, result)
         beside = project.folders_beside(jobs, paths)
-        jobs = [project.judged(job, paths, beside) for job in jobs]
+        jobs = project.judged(jobs, paths, beside)
         result.beside = _others(jobs, beside, settings)
         for index, found in recheck([*jobs, *result.beside], range(len(jobs))):
             if index < len(jobs):
