@@ -5,7 +5,8 @@
 
 Processor times of whole processes, turn about, with the ratio taken within each round; modules are compiled before, as
 an installer leaves them, and nothing is cached. The exit status is 1 where `--version` takes more than 5 times
-`python -c pass`, or the hook more than 2.5 times `python -c "import libcst"`. `start.jsonl` holds what this printed.
+`python -c pass`, or the hook more than 2.5 times `python -c "import libcst"`. `start.jsonl` holds what this printed on
+a busy machine.
 """
 
 from __future__ import annotations
