@@ -8,8 +8,9 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.semantics import contexts, hotness
+from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context
-from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
+from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.names import children, dotted
 from torchlint.semantics.sites import Call, Sites
@@ -196,17 +197,12 @@ class Model:
 
     def in_measurement(self, context: Context) -> bool:
         """Whether the code stands in a function that reads clocks or events, and is no step of a training."""
-        from torchlint.semantics.functions import EffectKind
-
         hot = self.hot(context)
         if hot is not None and hot.trains:
             return False
         owner: FunctionInfo | None = self.function_of(context)
         while owner is not None:
-            if any(effect.kind in (EffectKind.CLOCK, EffectKind.ELAPSED) for effect in owner.effects) or any(
-                effect.callee is not None and any(inner.kind is EffectKind.CLOCK for inner in effect.callee.effects)
-                for effect in owner.effects
-            ):
+            if _measures(owner):
                 return True
             owner = owner.parent
         return False
@@ -215,3 +211,12 @@ class Model:
         """Whether the function around has one of the roles."""
         owner = context.owner
         return owner is not None and owner.role in roles
+
+
+@question(False)
+def _measures(function: FunctionInfo) -> bool:
+    """Whether a function reads clocks or events, or calls one that reads clocks."""
+    return any(effect.kind in (EffectKind.CLOCK, EffectKind.ELAPSED) for effect in function.effects) or any(
+        effect.callee is not None and any(inner.kind is EffectKind.CLOCK for inner in effect.callee.effects)
+        for effect in function.effects
+    )

@@ -10,6 +10,7 @@ import libcst as cst
 from torchlint.knowledge import names as known
 from torchlint.rules._calls import argument_for
 from torchlint.semantics import sites
+from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
@@ -292,9 +293,14 @@ def _calls(method: FunctionInfo, attribute: str) -> bool:
 
 def is_read_as_array(node: cst.BaseExpression, model: Model) -> bool:
     """Whether a call's result is turned into an array as it is, which raises where a graph hangs on it."""
-    if not any(call.method == "numpy" for call in model.sites.calls):
+    if not _uses_arrays(model):
         return False
     return any(_becomes_array(reading, model) for reading in (node, *model.uses.get(node, ())))
+
+
+@question(False)
+def _uses_arrays(model: Model) -> bool:
+    return any(call.method == "numpy" for call in model.sites.calls)
 
 
 def _becomes_array(reading: cst.CSTNode, model: Model) -> bool:
