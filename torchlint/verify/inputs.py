@@ -17,6 +17,7 @@ from typing import Any
 
 from torchlint.verify.allowed import NAMES
 from torchlint.verify.extract import Unit
+from torchlint.verify.told import Told, refined
 
 __all__ = ["HintError", "Needs", "hints", "needs", "sizes"]
 
@@ -645,6 +646,7 @@ def needs(
     *,
     compiled: bool = False,
     on_host: bool = False,
+    known: Mapping[tuple[str, str], Told] | None = None,
 ) -> Needs:
     """How to call the unit: descriptions from hints first, then from annotations, literals and the uses.
 
@@ -655,9 +657,10 @@ def needs(
         missing: names whose modules were left out, with what they stood for.
         compiled: the receiver is compiled, as its file does it.
         on_host: what is moved lies on the host before, as it must where a transfer is measured.
+        known: what the semantic model tells of parameters, by function and name.
     """
     walk = _Walk(unit)
-    made = _Describe(hinted, walk, ast.parse(text), compiled=compiled)
+    made = _Describe(hinted, walk, ast.parse(text), compiled=compiled, known=known or {})
     made.grads = ".grad" in unit.source and "backward(" not in unit.source
     parameters = _parameters(unit.function)
     uses = {parameter.name: _Use(parameter.name) for parameter in parameters}
@@ -670,7 +673,7 @@ def needs(
         made.finish_own(unit.owner)
         parameters = parameters[1:]
     for parameter in parameters:
-        described = made.value(parameter, uses[parameter.name])
+        described = made.value(parameter, uses[parameter.name], unit.entry)
         if on_host:
             described = made.placed(described, uses[parameter.name])
             if described["kind"] == "dict":
@@ -697,9 +700,16 @@ class _Describe:
     """Turns uses into descriptions."""
 
     def __init__(
-        self, hinted: Mapping[str, Mapping[str, Any]], walk: _Walk, file: ast.Module, *, compiled: bool
+        self,
+        hinted: Mapping[str, Mapping[str, Any]],
+        walk: _Walk,
+        file: ast.Module,
+        *,
+        compiled: bool,
+        known: Mapping[tuple[str, str], Told],
     ) -> None:
         self.hinted = hinted
+        self.known = known
         self.walk = walk
         self.file = file
         self.compiled = compiled
@@ -712,7 +722,11 @@ class _Describe:
     # -- from the text
 
     def value(
-        self, parameter: _Parameter, use: _Use, literals: Mapping[str, tuple[Any, int]] | None = None
+        self,
+        parameter: _Parameter,
+        use: _Use,
+        function: str,
+        literals: Mapping[str, tuple[Any, int]] | None = None,
     ) -> dict[str, Any]:
         name, default = parameter.name, parameter.default
         if name in self.hinted:
@@ -735,7 +749,8 @@ class _Describe:
                 if default.func.id in self.walk.classes:
                     return {**self.object_of(default.func.id, use), "origin": "its default"}
         annotated = self.annotated(name, parameter.annotation, use)
-        return annotated if annotated is not None else self.thing(name, use)
+        described = annotated if annotated is not None else self.thing(name, use)
+        return refined(described, self.known.get((function, name)))
 
     def annotated(self, name: str, node: ast.expr | None, use: _Use) -> dict[str, Any] | None:
         """What an annotation says, None where it says too little."""
@@ -810,7 +825,10 @@ class _Describe:
         if init is None and any(_OPTIMIZERS.search(_head(base)) for base in owner.bases):
             return {"kind": "own", "path": owner.name, "kwargs": {"params": {"kind": "parameters"}, "lr": 0.01}}
         known = self.literals(owner, parameters)
-        kwargs = {p.name: {"name": p.name, **self.value(p, uses.get(p.name, _Use(p.name)), known)} for p in parameters}
+        kwargs = {
+            p.name: {"name": p.name, **self.value(p, uses.get(p.name, _Use(p.name)), f"{owner.name}.__init__", known)}
+            for p in parameters
+        }
         return {"kind": "own", "path": owner.name, "kwargs": kwargs}
 
     def object_of(self, name: str, use: _Use) -> dict[str, Any]:

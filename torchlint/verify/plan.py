@@ -11,13 +11,14 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from torchlint import __version__
 from torchlint.engine.regions import code_hash
 from torchlint.findings import Finding
 from torchlint.rules import pages
-from torchlint.verify import evidence, extract, inert, inputs, policy, repairs
+from torchlint.verify import evidence, extract, inert, inputs, policy, repairs, told
 from torchlint.verify.supervise import Limits
 
 __all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
@@ -29,6 +30,7 @@ SETTINGS = ("TL205", "TL405")
 # Rules about compiled code: there the module is measured compiled, as it is used.
 COMPILED = ("TL803",)
 CALLS = 8  # of code without a loop of its own, one after the other, as its caller's loop does
+_known = lru_cache(maxsize=4)(told.told)  # the findings of a file come together
 Source = Callable[[str, "int | None"], Sequence[str]]
 
 
