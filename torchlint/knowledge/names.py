@@ -154,6 +154,11 @@ VIEWS: Final = frozenset(
     """as_strided chunk detach diagonal expand expand_as movedim moveaxis narrow permute ravel select split squeeze
     swapaxes swapdims t tensor_split transpose unbind unflatten unfold unsqueeze view view_as""".split()
 )
+# Methods whose arguments are sizes and dimensions.
+TAKE_SIZES: Final = frozenset(
+    """chunk expand flatten flip movedim narrow permute repeat reshape roll split squeeze swapaxes tile transpose
+    unflatten unfold unsqueeze view""".split()
+)
 # Those that share it where no copy is needed.
 PERHAPS_VIEWS: Final = frozenset("contiguous flatten reshape reshape_as to type".split())
 

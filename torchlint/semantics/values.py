@@ -424,7 +424,10 @@ def grow(container: Value, value: Value, key: object) -> None:
     """A container takes one more element, under a key where that is a literal; aliases of it see that."""
     if _holds(value, container):
         value = UNKNOWN  # it would hold itself, and nothing that follows its elements would come to an end
-    container.elem = value if container.elem is None else join(container.elem, value)
+    elem = value if container.elem is None else join(container.elem, value)
+    if container.elem is not None and elem.kind is Kind.TENSOR and Kind.BATCH in (container.elem.kind, value.kind):
+        elem = elem.but(kind=Kind.BATCH)  # some are tensors, of others that is not known
+    container.elem = elem
     if key is not None:
         if container.items is None:
             container.items = {}

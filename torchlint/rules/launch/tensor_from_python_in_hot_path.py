@@ -52,7 +52,8 @@ class TensorFromPythonInHotPath(Rule):
         number = passed or _is_number(data)
         if not number and not _is_python_data(data):
             return
-        computes = number and _computes(model, site.node)
+        sums = number and _starts_sum(model, site)
+        computes = number and (sums or _computes(model, site.node))
         if not computes and not passed:
             new = _is_new(data.node, site.context, hot, model)
             rows = hot.rate in (Iterates.ELEMENTS, Iterates.OTHER)  # one copy for all of them would do
@@ -60,7 +61,7 @@ class TensorFromPythonInHotPath(Rule):
                 return
             if new:
                 confidence = Confidence.POSSIBLE
-        if number and (not computes or _stands_in(model, site)):
+        if number and not sums and (not computes or _stands_in(model, site)):
             confidence = Confidence.POSSIBLE  # a tensor may be wanted: it is returned, or given to something
         yield Report(
             site.node,
@@ -70,7 +71,7 @@ class TensorFromPythonInHotPath(Rule):
             else "make the tensor once and keep it: a buffer of the module, or before the loop",
             confidence,
             because(hot),
-            _repairs.plain_number(model, site, data) if computes else None,
+            _repairs.plain_number(model, site, data) if computes and not sums else None,
         )
 
 
@@ -161,6 +162,24 @@ def _computes(model: Model, made: cst.CSTNode) -> bool:
     """Whether the tensor is used in arithmetic alone, where a number would do."""
     steps = list(consumers(model, made))
     return bool(steps) and all(step is not None and step.name in _ARITHMETIC for step in steps)
+
+
+def _starts_sum(model: Model, site: sites.Call) -> bool:
+    """Whether it is the start of a sum that a loop below adds to: a Python number would do, as would `torch.zeros`."""
+    mover = _mover_of(site, model)
+    assigned = model.parent(mover.node if mover is not None else site.node)
+    if not isinstance(assigned, cst.Assign) or len(assigned.targets) != 1:
+        return False
+    name = assigned.targets[0].target
+    around = set(_around(model, site.node))
+    return isinstance(name, cst.Name) and any(
+        isinstance(use, cst.Name)
+        and use.value == name.value
+        and isinstance(model.parent(use), cst.AugAssign)
+        and any(isinstance(link, (cst.For, cst.While)) and link not in around for link in _around(model, use))
+        for made in (site.node, mover.node if mover is not None else site.node)
+        for use in model.uses.get(made, ())
+    )
 
 
 def _stands_in(model: Model, site: sites.Call) -> bool:

@@ -161,7 +161,10 @@ class _Making:
         self.consumed.add(transfer.node)
         uses = (use for step in self.steps for use in model.uses.get(step, ()))
         return bool(self.factories) and all(
-            self._is_consumed(use, model) or self._asks_of(use, model) or _is_moved(use, transfer, model)
+            self._is_consumed(use, model)
+            or self._asks_of(use, model)
+            or self._is_passed(use, model)
+            or _is_moved(use, transfer, model)
             for use in uses
         )
 
@@ -175,6 +178,14 @@ class _Making:
             else:
                 node = model.parent(around) if isinstance(around, (cst.Element, cst.StarredElement)) else None
         return node is not None
+
+    def _is_passed(self, use: cst.BaseExpression, model: Model) -> bool:
+        """Whether a use hands it to a function that helps to make it, or back from one: what is done there counts."""
+        around = model.parent(use)
+        if isinstance(around, cst.Return):
+            return any(maker is not None and _lies_in(use, maker, model) for maker in self.functions[1:])
+        outer = self.provenance.call_at(model.parent(around) or around) if isinstance(around, cst.Arg) else None
+        return outer is not None and outer.target is not None and outer.target in self.functions
 
     def _asks_of(self, use: cst.BaseExpression, model: Model) -> bool:
         """Whether a use asks for what the host knows of a tensor, or changes it in place by what was made as well."""
@@ -211,10 +222,12 @@ def _is_formula(node: cst.BaseExpression) -> bool:
 def _is_moved(use: cst.BaseExpression, transfer: transfers.Transfer, model: Model) -> bool:
     """Whether a use stands in the function that makes the copy: it moves whatever it is given."""
     target = transfer.site.target
-    if target is None:
-        return False
+    return target is not None and _lies_in(use, target, model)
+
+
+def _lies_in(use: cst.BaseExpression, function: FunctionInfo, model: Model) -> bool:
     node: cst.CSTNode | None = use
-    while node is not None and node is not target.node:
+    while node is not None and node is not function.node:
         node = model.parent(node)
     return node is not None
 

@@ -158,7 +158,7 @@ def _attributes_in(node: cst.BaseExpression, model: Model) -> set[str]:
         if name is not None and name.startswith("self."):
             names.add(name)
         elif name is not None:
-            if model.value(part).kind not in (Kind.NAMESPACE, Kind.DTYPE, Kind.NONE):
+            if model.value(part).kind not in (Kind.NAMESPACE, Kind.DTYPE, Kind.NONE) and not _bounds(part, model):
                 return set()
         elif isinstance(part, cst.Call):
             if isinstance(part.func, cst.Attribute):
@@ -169,6 +169,11 @@ def _attributes_in(node: cst.BaseExpression, model: Model) -> set[str]:
         else:
             todo += children(part)
     return names
+
+
+def _bounds(node: cst.CSTNode, model: Model) -> bool:
+    """Whether a number is an end of a slice: however much of the whole is taken, all of it can stay on the device."""
+    return isinstance(model.parent(node), cst.Slice) and model.value(node).kind is Kind.NUMBER
 
 
 def _changed_by_methods(name: str, cls: ClassInfo, model: Model) -> bool:

@@ -8,13 +8,14 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, operation, reach
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, operation, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _attention_repairs
 from torchlint.rules.traffic._attention import feeds_only
 from torchlint.rules.traffic._dispatch import has_fused_branch
 from torchlint.semantics import hotness, sites
+from torchlint.semantics.contexts import Scope
 from torchlint.semantics.model import Model
 
 _FUSED: Final = frozenset(
@@ -50,6 +51,7 @@ class NaiveAttention(Rule):
             scores is None
             or _merges(model, softmax.operands[0])
             or not feeds_only(model, site.node, _is_product, _AFTER)
+            or _weighs_others(model, site)
         ):
             return
         if has_fused_branch(model, site.context, _FUSED):
@@ -72,6 +74,27 @@ class NaiveAttention(Rule):
 
 def _is_product(step: Operation) -> bool:
     return step.name in ("matmul", "baddbmm", "einsum") and len(step.operands) == 2
+
+
+def _weighs_others(model: Model, softmax: sites.Call) -> bool:
+    """Whether the weights go into products with different values in one function: the fused call gives only one."""
+    weighed: dict[cst.CSTNode, set[cst.CSTNode]] = {}
+    todo: list[cst.CSTNode] = [softmax.node]
+    seen: set[cst.CSTNode] = set()
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        for step in consumers(model, node):
+            if step is None:
+                continue
+            if not _is_product(step):
+                todo.append(step.node)
+            elif step.call is None or not any(link.scope is Scope.BRANCH for link in step.call.context.chain()):
+                weighed[step.node] = {origin for operand in step.operands for origin in model.value(operand).origins}
+    sets = [made - seen for made in weighed.values()]
+    return any(not one & other for index, one in enumerate(sets) for other in sets[:index])
 
 
 def _merges(model: Model, scores: cst.BaseExpression) -> bool:

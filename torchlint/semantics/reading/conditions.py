@@ -397,6 +397,19 @@ class ConditionReader(AttributeReader):
                     ),
                 )
 
+    def asks_for_tensor(self, test: cst.BaseExpression) -> bool:
+        """`torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`, `hasattr(x, "to")`."""
+        test, _ = _unnegated(test)
+        if not isinstance(test, cst.Call) or not test.args:
+            return False
+        function = self.eval_quietly(test.func)
+        if function.qual == "torch.is_tensor" or len(test.args) != 2:
+            return function.qual == "torch.is_tensor"
+        asked = test.args[1].value
+        if function.qual == "isinstance":
+            return self._names_tensor(asked)
+        return function.qual == "hasattr" and self.eval_quietly(asked).const in ("to", "cuda", "cpu", "device")
+
     def _narrow_first(self, test: cst.Call) -> None:
         """`isinstance(rows[0], np.ndarray)`: all of the rows are such."""
         first, name = test.args[0].value, None

@@ -271,7 +271,11 @@ class OperatorReader(ConditionReader):
         other = self.eval(node.orelse)
         self.frame.env = before
         self.context = saved
-        return join(then, other)
+        value = join(then, other)
+        if value.kind is Kind.TENSOR and self.asks_for_tensor(node.test):
+            if {then.kind, other.kind} in ({Kind.TENSOR, Kind.BATCH}, {Kind.TENSOR, Kind.UNKNOWN}):
+                return value.but(kind=Kind.BATCH)  # of the parts of a batch some are tensors, others names and numbers
+        return value
 
     def _walrus(self, node: cst.NamedExpr) -> Value:
         value = self.eval(node.value)

@@ -91,7 +91,8 @@ class TensorReader(ContainerReader):
             or (method in known.REDUCTIONS and (self.is_given_to_forward(receiver) or receiver.dtype == "bool"))
         ):
             conf = Confidence.LIKELY
-        operands = [receiver, *(a.value for a in arguments)]
+        sizes = method in known.TAKE_SIZES  # what is unknown there is a number, wherever it comes from
+        operands = [receiver, *(a.value for a in arguments if a.value.kind is Kind.TENSOR or not sizes)]
         dtype = known.CAST_METHODS.get(method)
         if dtype is None:
             dtype = self.result_dtype(method, receiver)
