@@ -6,7 +6,8 @@
     python benchmarks/peers.py --out benchmarks/peers           keeps the figures as a data file
 
 Each peer gets an environment of its own below --cache. A round runs every tool once, one after the other, so that all
-see the same machine; what is compared are medians, as ratios. A tool that is slower than --limit seconds is stopped,
+see the same machine; what is compared are medians, as ratios, of the time on the wall and of that of the processors, which
+others on the machine disturb less. A tool that is slower than --limit seconds is stopped,
 said to be, and left out of the rounds after that. Memory is the highest sum of what all its processes hold (PSS),
 looked at ten times a second.
 """
@@ -19,6 +20,7 @@ import datetime
 import json
 import os
 import platform
+import resource
 import shutil
 import statistics
 import subprocess
@@ -56,9 +58,10 @@ for path in pathlib.Path(sys.argv[1]).rglob("*.py"):
 
 
 class Run(NamedTuple):
-    """One run of a tool: wall-clock seconds, and bytes at the peak over all its processes."""
+    """One run of a tool: wall-clock seconds, seconds of the processors, bytes at the peak over all its processes."""
 
     seconds: float
+    cpu: float
     peak_bytes: int
 
 
@@ -72,7 +75,7 @@ class Tool(NamedTuple):
 
 def run(command: Sequence[str], limit: float) -> Run | None:
     """Run a command, quietly. None where it took longer than `limit` seconds."""
-    peak = 0
+    peak, before = 0, _cpu()
     with tempfile.TemporaryFile() as output:
         began = time.monotonic()
         process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
@@ -87,7 +90,7 @@ def run(command: Sequence[str], limit: float) -> Run | None:
         watcher.start()
         try:
             process.wait(limit)
-            return Run(time.monotonic() - began, peak)
+            return Run(time.monotonic() - began, _cpu() - before, peak)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.wait()
@@ -95,6 +98,12 @@ def run(command: Sequence[str], limit: float) -> Run | None:
         finally:
             ended.set()
             watcher.join()
+
+
+def _cpu() -> float:
+    """Seconds that the processes which have ended took of the processors, those that they started included."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _held(session: int) -> int:
@@ -177,7 +186,10 @@ def measure(tree: Path, cache: Path, wanted: set[str] | None, rounds: int, limit
 
 def rows(runs: dict[str, list[Run] | None], limit: float) -> list[dict[str, Any]]:
     """What was measured, tool by tool; times as medians, and over that of torchlint with two workers."""
-    base = statistics.median(one.seconds for one in runs.get("torchlint") or [Run(float("nan"), 0)])
+    usual = runs.get("torchlint") or [Run(float("nan"), float("nan"), 0)]
+    base, base_cpu = (
+        statistics.median(times) for times in zip(*((one.seconds, one.cpu) for one in usual), strict=True)
+    )
     table = []
     for name, measured in runs.items():
         if not measured:
@@ -191,6 +203,8 @@ def rows(runs: dict[str, list[Run] | None], limit: float) -> list[dict[str, Any]
                 "least": round(times[0], 3),
                 "most": round(times[-1], 3),
                 "ratio": round(statistics.median(times) / base, 3),
+                "cpu_s": round(statistics.median(one.cpu for one in measured), 3),
+                "cpu_ratio": round(statistics.median(one.cpu for one in measured) / base_cpu, 3),
                 "peak_mb": round(max(one.peak_bytes for one in measured) / 1e6),
             }
         )
@@ -221,7 +235,11 @@ def main() -> int:
         table = rows(measure(tree, options.cache, wanted, options.rounds, options.limit), options.limit)
         result["trees"][name] = table
         for row in table:
-            said = "{seconds} s, x{ratio}, {peak_mb} MB" if "seconds" in row else "over {over_s} s"
+            said = (
+                "{seconds} s, x{ratio}; processors {cpu_s} s, x{cpu_ratio}; {peak_mb} MB"
+                if "seconds" in row
+                else "over {over_s} s"
+            )
             print(f"{row['tool']:28} {said.format(**row)}")
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
