@@ -6,10 +6,10 @@
     python benchmarks/peers.py --out benchmarks/peers           keeps the figures as a data file
 
 Each peer gets an environment of its own below --cache. A round runs every tool once, one after the other, so that all
-see the same machine; what is compared are medians, as ratios, of the time on the wall and of that of the processors, which
-others on the machine disturb less. A tool that is slower than --limit seconds is stopped,
-said to be, and left out of the rounds after that. Memory is the highest sum of what all its processes hold (PSS),
-looked at ten times a second.
+see the same machine; what is compared are medians, as ratios, of the time on the wall and of that of the processors,
+which others on the machine disturb less. A tool that is slower than --limit seconds is stopped, said to be, and left
+out of the rounds after that. Memory is the highest sum of what all its processes hold (PSS), looked at ten times a
+second.
 """
 
 from __future__ import annotations
