@@ -158,6 +158,43 @@ def test_what_a_file_makes_hot_elsewhere_is_linted_with_it(tmp_path: Path, reque
     assert parts[-1] == {"helpers.py", "train.py"}
 
 
+HOOKS = """\
+class Hook:
+    def on_step(self, loss):
+        pass
+
+
+class Shown(Hook):
+    def on_step(self, loss):
+        print(1)
+
+
+def call(hooks, name, loss):
+    for hook in hooks:
+        getattr(hook, name)(loss)
+"""
+CALLS = TRAIN.replace("import log", "import call").replace("helpers", "hooks").replace("log(", "call([], 'on_step', ")
+METER = """\
+from hooks import Hook
+
+
+class Meter(Hook):
+    def on_step(self, loss):
+        self.last = 0
+"""
+
+
+def test_a_hook_called_by_its_name_is_read_again(tmp_path: Path) -> None:
+    for name, text in (("hooks.py", HOOKS), ("train.py", CALLS), ("meter.py", METER)):
+        (tmp_path / name).write_text(text)
+    assert lint(tmp_path) == []
+    (tmp_path / "meter.py").write_text(METER.replace("= 0", "= loss.item()"))
+    hot = lint(tmp_path)
+    assert [(Path(finding.filename).name, finding.code) for finding in hot] == [("meter.py", "TL101")]
+    (tmp_path / "train.py").write_text(CALLS.replace("'on_step'", "'on_end'"))
+    assert lint(tmp_path) == lint(tmp_path, cache=False)
+
+
 def test_a_place_that_explains_moves_with_its_line(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     for name, text in (("helpers.py", HELPERS), ("train.py", TRAIN)):
         (tmp_path / name).write_text(text)

@@ -59,8 +59,8 @@ class Told:
 
 def _named_in(data: Plain | None) -> Iterator[Place]:
     if data is not None:
-        cls, fn, bound, elem, items = data[10], data[11], *data[16:]
-        for number, definition, _ in filter(None, (cls, fn)):
+        cls, fn, bound, elem, items, several = data[10], data[11], *data[16:]
+        for number, definition, _ in filter(None, (cls, fn, *several)):
             yield number, definition
         for inner in (bound, elem, *(item for _, item in items or ())):
             yield from _named_in(inner)
@@ -104,6 +104,7 @@ def plain(value: Value, places: Mapping[int, Place], depth: int = _DEEP) -> Plai
         [[key, plain(item, places, inner)] for key, item in value.items.items() if isinstance(key, (int, str))]
         if value.items is not None and inner > 0
         else None,
+        [*filter(None, map(named, value.classes))],
     ]
 
 
@@ -114,7 +115,7 @@ def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
 
     def made(data: Plain) -> Value:
         kind, conf, device, graph, dtype, rank, shape, pinned, const, qual, cls, fn, gates, optional = data[:14]
-        origins, loaders, bound, elem, items = data[14:]
+        origins, loaders, bound, elem, items, several = data[14:]
         return Value(
             Kind(kind),
             Confidence(conf),
@@ -127,6 +128,7 @@ def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
             const=const[0] if const else MISSING,
             qual=qual,
             cls=None if cls is None else _found(classes, cls),
+            classes=tuple(_found(classes, one) for one in several),
             fn=None if fn is None else _found(functions, fn),
             gates=None if gates is None else (Gate(gates[0]), Gate(gates[1])),
             optional=optional,

@@ -55,17 +55,25 @@ class InstanceReader(EvidenceReader):
         )
 
     def class_with(self, uses: set[str]) -> ClassInfo | None:
-        """The one class of the file that has all of these attributes, some of them methods; None where several may."""
-        methods = [name for name in uses if name in self.model.methods]
+        """The one class of the file that has all of these attributes, some of them methods.
+
+        None where several may, or one of another file has them too.
+        """
+        methods = [name for name in sorted(uses) if name in self.model.methods]
         if not methods or len(uses) < 2:
             return None
-        owners = {info.cls for info in self.model.methods[methods[0]] if info.cls is not None}
+        method = max(methods, key=len)
+        owners = {info.cls for info in self.model.methods[method] if info.cls is not None}
+        if not any(cls.node in self.model.classes for cls in owners):
+            return None
         found = [
             cls
             for cls in owners
-            if cls.node in self.model.classes
-            and all(cls.find_method(name) is not None or cls.find_attribute(name) is not None for name in uses)
+            if all(cls.find_method(name) is not None or cls.find_attribute(name) is not None for name in uses)
         ]
+        if not any(cls.node in self.model.classes for cls in found):
+            return None
+        self.model.everywhere(method)
         return found[0] if len(found) == 1 else None
 
     def instance_of(self, cls: ClassInfo) -> Value:

@@ -69,6 +69,7 @@ class OwnCallReader(ExpressionReader):
 
         Those of the class that calls them, which may hand on what it is told under the same name, are none of them.
         """
+        self.model.everywhere(name)  # whatever file has such a method
         methods = self.model.methods.get(name, ())
         # A class within a function, as tests have them, is nobody else's.
         found = {m.cls: m for m in methods if m.cls is not None and m.cls.context.owner is None}
