@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from torchlint.engine.pieces import Statement
 from torchlint.semantics.facts import Asked, Facts
 from torchlint.semantics.outside import Place, Told
 
-__all__ = ["Entry", "Ledger", "Outline"]
-
-# Of a file, for each statement: the names it binds, its digest, its first and its last row.
-Outline = Sequence[tuple[tuple[str, ...], str, int, int]]
+__all__ = ["Entry", "Ledger"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Entry:
     """What is kept of one file."""
 
     facts: Facts = field(default_factory=Facts)
-    outline: Outline = ()
+    outline: Sequence[Statement] = ()
     lines: Sequence[int] = ()  # sums that stand for them
     size: int = 0  # of its text
 

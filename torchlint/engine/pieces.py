@@ -16,8 +16,12 @@ from dataclasses import dataclass, field
 
 from torchlint.source.modules import Modules
 
-__all__ = ["Piece", "Pieces", "outline", "reduced"]
+__all__ = ["Named", "Piece", "Pieces", "Statement", "outline", "reduced", "statements"]
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+# The names that a statement binds, its digest, its first and its last row.
+Statement = tuple[tuple[str, ...], str, int, int]
 Named = tuple[int, str]  # a file and a name that its module binds
 
 
@@ -33,50 +37,67 @@ class Piece:
     stars: tuple[tuple[int, str], ...]
     is_definition: bool
     runs: bool  # it does something where it stands: all but plain definitions
-    digest: str
 
 
 @functools.lru_cache(maxsize=4096)
 def outline(text: str) -> tuple[Piece, ...] | None:
     """The statements of a module, in order; None where CPython cannot parse it."""
+    body = _parsed(text)
+    if body is None:
+        return None
+    return tuple(map(_piece, body))
+
+
+def statements(text: str) -> list[Statement]:
+    """The statements of a module, in order, without what they use; none where CPython cannot parse it."""
+    lines = text.split("\n")
+    found: list[Statement] = []
+    for statement in _parsed(text) or ():
+        if isinstance(statement, _DEFINITIONS):
+            bound = [statement.name]
+        else:
+            names = _Names()
+            for node in ast.walk(statement):
+                names.add(node)
+            bound = sorted(names.bound | names.links.keys())
+        first, last = _rows(statement)
+        found.append((tuple(bound), _digest(lines, first, last), first, last))
+    return found
+
+
+def _parsed(text: str) -> list[ast.stmt] | None:
     if "\r" in text.replace("\r\n", ""):
         return None  # rows are counted by line feeds here
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            body = ast.parse(text).body
+            return ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    lines = text.split("\n")
-    return tuple(_piece(statement, lines) for statement in body)
 
 
-def _piece(statement: ast.stmt, lines: list[str]) -> Piece:
+def _rows(statement: ast.stmt) -> tuple[int, int]:
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
-    last = statement.end_lineno or statement.lineno
+    return first, statement.end_lineno or statement.lineno
+
+
+def _digest(lines: list[str], first: int, last: int) -> str:
+    text = "\n".join(lines[first - 1 : last])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _piece(statement: ast.stmt) -> Piece:
     found = _Names()
-    is_definition = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     for node in ast.walk(statement):
         found.add(node)
-    bound = (
-        {statement.name}
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-        else (found.bound | found.links.keys())
-    )
-    runs = not is_definition or bool(decorators) or any(map(_calls, _heads(statement)))
-    text = "\n".join(lines[first - 1 : last])
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    is_definition = isinstance(statement, _DEFINITIONS)
+    bound = {statement.name} if isinstance(statement, _DEFINITIONS) else found.bound | found.links.keys()
+    decorated = bool(getattr(statement, "decorator_list", ()))
+    runs = not is_definition or decorated or any(map(_calls, _heads(statement)))
+    first, last = _rows(statement)
     return Piece(
-        first,
-        last,
-        frozenset(bound),
-        frozenset(found.used),
-        found.links,
-        tuple(found.stars),
-        is_definition,
-        runs,
-        digest,
+        first, last, frozenset(bound), frozenset(found.used), found.links, tuple(found.stars), is_definition, runs
     )
 
 
@@ -109,7 +130,7 @@ class _Names:
                 base = base.value
             if isinstance(base, ast.Name):
                 self.used.add(".".join([base.id, *reversed(parts)]))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, _DEFINITIONS):
             self.bound.add(node.name)
         elif isinstance(node, ast.Constant):
             if isinstance(node.value, str) and node.value.replace(".", "_").isidentifier():

@@ -26,10 +26,10 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torchlint.engine.ledger import Entry, Ledger, Outline
+from torchlint.engine.ledger import Entry, Ledger
 from torchlint.engine.lint import FileResult, Part, Program
 from torchlint.engine.notebooks import Document, lint_documents
-from torchlint.engine.pieces import Named, Pieces, outline, reduced
+from torchlint.engine.pieces import Named, Pieces, outline, reduced, statements
 from torchlint.engine.settings import Settings
 from torchlint.findings import Finding, Position, Related
 from torchlint.semantics.facts import Asked, Facts
@@ -79,15 +79,11 @@ def _holds(text: str, words: str) -> bool:
 
 def _entry(documents: Documents, number: int, facts: Facts | None) -> Entry:
     text = documents[number][0].text if number in documents else ""
-    return Entry(facts or Facts(), _outline(text), _lines(text), len(text))
+    return Entry(facts or Facts(), statements(text), _lines(text), len(text))
 
 
 def _lines(text: str) -> list[int]:
     return [zlib.crc32(line.encode("utf-8", "surrogatepass")) for line in text.split("\n")]
-
-
-def _outline(text: str) -> Outline:
-    return [(tuple(sorted(piece.binds)), piece.digest, piece.first, piece.last) for piece in outline(text) or ()]
 
 
 def lint_again(known: Known, documents: Documents, group: Group, most: float = float("inf")) -> Known | None:
@@ -170,7 +166,7 @@ class _Edit:
     def _changed_names(self, number: int) -> set[str]:
         """The names that statements of a file bind which changed, came or went; "" for code that binds none."""
         before = {(names, digest) for names, digest, _, _ in self._ledger[number].outline}
-        now = {(names, digest) for names, digest, _, _ in _outline(self._text(number))}
+        now = {(names, digest) for names, digest, _, _ in statements(self._text(number))}
         return {name for names, _ in before ^ now for name in names or ("",)}
 
     def _hanging_on(self, number: int, names: Iterable[str]) -> set[Named]:

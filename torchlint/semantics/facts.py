@@ -24,7 +24,16 @@ __all__ = ["Asked", "Facts", "facts_of"]
 
 # What a function does that makes no difference to what it calls, and what makes one that is done by others it calls.
 _OF_ITS_OWN = frozenset({EffectKind.WAIT, EffectKind.LAUNCH})
-_DONE = (EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.ZERO_GRAD, EffectKind.CLOCK, EffectKind.FORWARD)
+_DONE = tuple(
+    frozenset({kind})
+    for kind in (
+        EffectKind.BACKWARD,
+        EffectKind.OPTIMIZER_STEP,
+        EffectKind.ZERO_GRAD,
+        EffectKind.CLOCK,
+        EffectKind.FORWARD,
+    )
+)
 _DEEP = 3  # levels of members of a value that are told
 _ABOVE = 2  # levels of callers that are told in full; from further up come only answers
 
@@ -75,6 +84,9 @@ class _Teller:
         self._numbers = {id(model): number for number, model in models.items()}
         self._sites: dict[tuple[int, int], str] = {}
         self._chains: dict[int, str] = {}
+        self._told: dict[tuple[int, int], Any] = {}
+        self._kept: list[Value] = []  # those that were told, so that no other takes the identity of one
+        self._doing: dict[int, list[str]] = {}
         self._done: dict[int, list[tuple[Any, Any]]] = {}
 
     def told(self) -> dict[int, Facts]:
@@ -189,7 +201,7 @@ class _Teller:
             cls.base_names,
             sorted(cls.methods),
             sorted((name, self._joined(stored.values())) for name, stored in cls.stores.items()),
-            sorted((name, self._value(value)) for name, value in cls.class_attributes.items()),
+            sorted((name, self._value(held)) for name, held in cls.class_attributes.items() if name not in cls.methods),
             sorted((name, sorted(uses)) for name, uses in cls.duck.items()),
             sorted(cls.roots),
             (cls.compiled, cls.fullgraph),
@@ -205,6 +217,13 @@ class _Teller:
         """A value as plain data that is equal for values that tell the same."""
         if value is None:
             return None
+        known = self._told.get((id(value), depth))
+        if known is None:
+            known = self._told[id(value), depth] = _digest(self._plain(value, depth))
+            self._kept.append(value)
+        return known
+
+    def _plain(self, value: Value, depth: int) -> Any:
         const = value.const
         inner = depth - 1
         return (
@@ -276,12 +295,15 @@ class _Teller:
             steps = self._done[id(owner)] = [*told]
         return ["here" if node is caller.node else step for node, step in steps if step or node is caller.node]
 
-    @staticmethod
-    def _step(effect: Effect) -> Any:
+    def _step(self, effect: Effect) -> Any:
         callee = effect.callee
         if callee is None:
             return effect.kind.value
-        return [kind.value for kind in _DONE if hotness.does(callee, frozenset({kind}))]
+        done = self._doing.get(id(callee))
+        if done is None:
+            kinds = (next(iter(kind)).value for kind in _DONE if hotness.does(callee, kind))
+            done = self._doing[id(callee)] = list(kinds)
+        return done
 
     def _home(self, node: Any, info: FunctionInfo) -> Model | None:
         return next(iter(self._models.values())).home.get(node)
@@ -314,4 +336,4 @@ def _definition(context: Context | None, name: str = "") -> str:
 
 
 def _digest(told: Any) -> str:
-    return hashlib.sha256(repr(told).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    return hashlib.blake2b(repr(told).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
