@@ -117,10 +117,10 @@ class Server(LanguageServer):
 
     def on_initialize(self, params: types.InitializeParams) -> None:
         self._prefer(params.initialization_options)
+        if params.process_id is not None and _lives(params.process_id):  # from another container it is not seen
+            self._later(self._end_with(params.process_id))
 
     async def on_initialized(self, _params: types.InitializedParams) -> None:
-        if self.process_id is not None and _lives(self.process_id):  # in another container it does not, seen from here
-            self._later(self._end_with(self.process_id))
         await self.worker.start()
         if self._can("workspace.did_change_watched_files.dynamic_registration"):
             watchers = [types.FileSystemWatcher(glob_pattern=f"**/{name}") for name in CONFIG_FILES]
