@@ -389,7 +389,7 @@ def _hot_body(function: FunctionInfo, asks: Asked) -> Hot | None:
         reason = _INTERFACE_REASONS[function.role].format(function.qualname)
         trains = function.role in (Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD)
         return Hot(((reason, function.node),), Iterates.STEPS, trains=trains, interface=True, loop=None)
-    if function.role in COLD_ROLES:
+    if function.role in COLD_ROLES and not _takes_tensors(function):
         return None
     best: Hot | None = None
     for caller in _may_reach(function, asks):
@@ -403,6 +403,19 @@ def _hot_body(function: FunctionInfo, asks: Asked) -> Hot | None:
         reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
         return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
     return best
+
+
+def _takes_tensors(function: FunctionInfo) -> bool:
+    """Whether a `save` or `build` is given tensors: of a step, where what saves a state at times has them itself."""
+    return (
+        function.role is Role.SETUP
+        and function.name in ("save", "export", "build", "register")
+        and any(
+            given.kind in (Kind.TENSOR, Kind.BATCH)
+            for parameter in function.parameters
+            for given in parameter.passed.values()
+        )
+    )
 
 
 def opens(function: FunctionInfo, asks: Asked) -> bool:
