@@ -26,7 +26,8 @@ class Project:
     def __init__(self, modules: Modules, ambiguous: frozenset[str] = frozenset()) -> None:
         self.asked: dict[int, set[Question]] = {}  # by the identity of the model that asked
         # Imports of what was not bound when it was asked for, where files import one another in a circle.
-        self.unsettled: list[tuple[Interpreter, str, str]] = []
+        # The file, its names, the one that is bound, and what it is imported from.
+        self.unsettled: list[tuple[Model, dict[str, Value], str, str]] = []
         # Of attributes of classes, by the identity of the model, and the definition in it, that gave it.
         self.evidence: dict[ClassInfo, dict[tuple[int, str], set[tuple[str, str]]]] = {}
         self.home: dict[cst.CSTNode, Model] = {}
@@ -44,10 +45,10 @@ class Project:
 
     def settle(self) -> None:
         """Bind the imports of what was not bound when it was asked for, when the names of all files were read."""
-        for reader, name, qual in self.unsettled * 2:  # what one imports another may import from it
-            value = self.lookup(qual, reader.model)
-            if value is not None and reader.names().get(name) is UNKNOWN:
-                reader.names()[name] = value
+        for model, names, name, qual in self.unsettled * 2:  # what one imports another may import from it
+            value = self.lookup(qual, model)
+            if value is not None and names.get(name) is UNKNOWN:
+                names[name] = value
         self.unsettled.clear()
 
     def note(self, model: Model, question: Question) -> None:

@@ -91,7 +91,7 @@ class BindingReader(CallReader):
                 bound = identifier(alias.asname.name.value)
             value = self.external(named(name))
             if value is UNKNOWN and project is not None and self.frame is self.module_frame:
-                project.unsettled.append((self, bound, named(name)))
+                project.unsettled.append((self.model, self.frame.env, bound, named(name)))
             self.bind(bound, value)
 
     def bind(self, name: str, value: Value) -> None:
