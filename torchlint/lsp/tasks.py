@@ -28,7 +28,7 @@ from torchlint.source.text import SourceFile, UnreadableError
 __all__ = ["fix", "lint", "prepare", "silence"]
 
 
-# Bytes of other files that are read anew for one document, while somebody types: a good half of a second.
+# Bytes that are read anew for one document, while somebody types: a good half of a second.
 _MOST_READ = 100_000
 
 
