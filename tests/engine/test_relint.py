@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies
 
 from torchlint.engine import relint
+from torchlint.engine.lint import Part
+from torchlint.engine.notebooks import lint_documents
 from torchlint.engine.run import check
 from torchlint.engine.selection import catalogue
 from torchlint.engine.settings import Settings
@@ -102,9 +104,9 @@ def project(tmp_path: Path) -> Path:
 def read_in_parts(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     """The files that are linted in each part that is read; a program must not be read as a whole."""
     parts: list[set[str]] = []
-    lint_part = relint.lint_documents
+    lint_part = lint_documents
 
-    def note(documents: relint.Documents, modules: object, part: relint.Part, *, tell: bool) -> object:
+    def note(documents: relint.Documents, modules: object, part: Part, *, tell: bool) -> object:
         parts.append({documents[number][2].name for number in part.linted})
         return lint_part(documents, modules, part, tell=tell)  # type: ignore[arg-type]
 
