@@ -43,6 +43,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(root: Path, **files: str) -> None:
     for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text)
 
 
@@ -195,3 +196,10 @@ def test_without_a_cache_nothing_is_remembered(project: Path) -> None:
     write(project, **{"torchlint.toml": CONFIGURATION + "cache = false\n"})
     assert found() == READ
     assert found("helpers.py") == []
+
+
+def test_a_configuration_that_cannot_be_used_leaves_its_folder_out_of_what_is_read_beside_a_file(project: Path) -> None:
+    assert found() == READ
+    write(project, **{"odd/torchlint.toml": "select = [", "odd/train.py": GATED})
+    assert found("helpers.py") == READ
+    assert explain(Path("helpers.py"), READ[0][1], Configuration()).together == 2

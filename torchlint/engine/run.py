@@ -7,7 +7,7 @@ what is left to parse is worth it are worker processes started, and given all th
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from torchlint.engine.job import Group, Job, Linter
 from torchlint.engine.linking import groups
 from torchlint.engine.lint import FileResult
 from torchlint.engine.notebooks import Document, read_document
-from torchlint.engine.settings import Configuration, Settings
+from torchlint.engine.settings import Configuration, ConfigurationError, Settings
 from torchlint.findings import Finding
 from torchlint.source.discovery import Found, discover, is_excluded
 from torchlint.source.notebook import Notebook, is_notebook
@@ -90,8 +90,11 @@ SettingsFor = Settings | Configuration
 
 def files(paths: Iterable[Path], settings: SettingsFor) -> Iterator[Found]:
     """The files that `check` would lint."""
-    for_folder = (lambda _: settings) if isinstance(settings, Settings) else settings.for_folder
-    return discover(paths, for_folder)
+    return discover(paths, _for_folder(settings))
+
+
+def _for_folder(settings: SettingsFor) -> Callable[[Path], Settings]:
+    return (lambda _: settings) if isinstance(settings, Settings) else settings.for_folder
 
 
 def check(
@@ -114,7 +117,11 @@ def check(
     done: dict[int, FileResult] = {}
     jobs: list[Job] = []
     try:
-        jobs += _jobs_of_stdin(stdin, stdin_filename, settings) if stdin is not None else _jobs(paths, settings, result)
+        jobs += (
+            _jobs_of_stdin(stdin, stdin_filename, settings)
+            if stdin is not None
+            else _jobs(paths, _for_folder(settings), result)
+        )
         beside = project.folders_beside(jobs, paths)
         jobs = project.judged(jobs, paths, beside)
         result.beside = _others(jobs, beside, settings)
@@ -186,8 +193,16 @@ def _others(jobs: Sequence[Job], folders: Sequence[Path], settings: SettingsFor)
 
 
 def jobs_below(paths: Iterable[Path], settings: SettingsFor) -> list[Job]:
-    """The files that `check` would lint, as jobs; what cannot be looked at is left out."""
-    return list(_jobs(paths, settings, RunResult()))
+    """The files that `check` would lint, as jobs; what cannot be looked at, or how is not clear, is left out."""
+    for_folder = _for_folder(settings)
+
+    def usable(folder: Path) -> Settings:
+        try:
+            return for_folder(folder)
+        except ConfigurationError:  # of a folder that nobody named
+            return Settings(folder, exclude=("*",))
+
+    return list(_jobs(paths, usable, RunResult()))
 
 
 def recheck(jobs: Sequence[Job], changed: Collection[int]) -> Iterator[tuple[int, FileResult]]:
@@ -195,14 +210,13 @@ def recheck(jobs: Sequence[Job], changed: Collection[int]) -> Iterator[tuple[int
     return _outcomes(jobs, [group for group in groups(jobs) if any(number in changed for number in group.numbers)])
 
 
-def _jobs(paths: Iterable[Path], settings: SettingsFor, result: RunResult) -> Iterator[Job]:
+def _jobs(paths: Iterable[Path], for_folder: Callable[[Path], Settings], result: RunResult) -> Iterator[Job]:
     cwd = os.getcwd()
-    for found in files(paths, settings):
+    for found in discover(paths, for_folder):
         if found.problem:
             result.errors.append(f"{_name(found.path, cwd)}: {found.problem}")
         else:
-            own = settings if isinstance(settings, Settings) else settings.for_file(found.path)
-            yield Job(found.path, _name(found.path, cwd), own)
+            yield Job(found.path, _name(found.path, cwd), for_folder(found.path.parent))
 
 
 def _jobs_of_stdin(data: bytes, filename: str | None, settings: SettingsFor) -> Iterator[Job]:
