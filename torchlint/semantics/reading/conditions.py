@@ -198,11 +198,6 @@ class ConditionReader(AttributeReader):
                 last = dotted(since.right)  # `step - saved_at >= interval`, and then `saved_at = step`
                 if last is not None and _assigns(node.body, last):
                     return Gate.RARE
-            since = test.left
-            if isinstance(since, cst.BinaryOperation) and isinstance(since.operator, cst.Subtract) and not flipped:
-                last = dotted(since.right)  # `step - saved_at >= interval`, and then `saved_at = step`
-                if last is not None and _assigns(node.body, last):
-                    return Gate.RARE
         elif (
             isinstance(test, cst.Call) and isinstance(test.func, cst.Name) and test.func.value == "hasattr" and flipped
         ):
