@@ -7,6 +7,7 @@ import os
 import pickle
 import sys
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from torchlint.engine import selection
 from torchlint.engine.settings import OPTIONS, Configuration, ConfigurationError, Settings, json_schema
 from torchlint.findings import Confidence, Impact
+from torchlint.source.files import read_regular
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -44,6 +46,23 @@ def failure(folder: Path, text: str, name: str = "torchlint.toml") -> str:
 
 
 class TestFiles:
+    @pytest.mark.parametrize("reading", [1, 2])
+    def test_one_that_goes_while_it_is_looked_for_is_none(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reading: int
+    ) -> None:
+        file = write(tmp_path / "torchlint.toml", "min-confidence = 'sure'\n")
+        times = count(1)
+
+        def read(path: Path) -> bytes:
+            if path == file and next(times) == reading:
+                file.unlink()
+            return read_regular(path)
+
+        monkeypatch.setattr("torchlint.engine.settings.read_regular", read)
+        found = settings(tmp_path)
+        assert not file.exists()
+        assert (found.config_file, found.min_confidence) == (None, Confidence.LIKELY)
+
     def test_none_is_needed(self, tmp_path: Path) -> None:
         found = settings(tmp_path, isolated=True)
         assert found.min_confidence is Confidence.LIKELY

@@ -506,6 +506,10 @@ def config_in(folder: Path) -> Path | None:
                 _read_toml(path)
             except KeyError:
                 continue
+            except ConfigurationError:
+                if path.is_file():
+                    raise
+                continue  # it went before it was read
             return path
     return None
 
@@ -545,7 +549,13 @@ class Configuration:
         if file is None and not self._isolated:
             file = self._closest(Path(os.path.normpath(self.cwd / folder)))
         if file not in self._by_file:
-            self._by_file[file] = self._settings(file)
+            try:
+                self._by_file[file] = self._settings(file)
+            except ConfigurationError:
+                if file is None or file == self._config_file or file.is_file():
+                    raise
+                self._file_of.clear()  # it went before it was read: look again
+                return self.for_folder(folder)
         return self._by_file[file]
 
     def _closest(self, folder: Path) -> Path | None:
