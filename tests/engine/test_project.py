@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.programs import HELPERS, TRAIN
 from torchlint.engine.explain import explain
 from torchlint.engine.job import Job
 from torchlint.engine.run import check, with_project
@@ -14,20 +15,7 @@ from torchlint.engine.settings import Configuration
 from torchlint.fixes.run import fix
 
 CONFIGURATION = 'select = ["TL001", "TL101"]\ncache-dir = ".cache"\njobs = 1\n'
-HELPERS = "import torch\n\n\ndef log(loss):\n    print(loss.item())\n"
 SILENCED = HELPERS.replace("item())", "item())  # torchlint: ignore[TL101]")
-TRAIN = """\
-import torch
-from helpers import log
-
-
-def train(net, loader, optimizer):
-    for step, batch in enumerate(loader):
-        loss = net(batch.cuda()).mean()
-        loss.backward()
-        optimizer.step()
-        log(loss)
-"""
 GATED = TRAIN.replace("        log(loss)\n", "        if step % 100 == 0:\n            log(loss)\n")
 
 Found = list[tuple[str, int, str]]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies
 
+from tests.engine.programs import HELPERS, TRAIN
 from torchlint.engine import relint
 from torchlint.engine.lint import Part
 from torchlint.engine.notebooks import lint_documents
@@ -130,19 +131,6 @@ def test_a_file_that_tells_nothing_new_is_linted_alone(
     assert parts[-1] == {"train.py"}
 
 
-HELPERS = "import torch\n\n\ndef log(loss):\n    print(loss.item())\n"
-TRAIN = """\
-import torch
-from helpers import log
-
-
-def train(net, loader, optimizer):
-    for step, batch in enumerate(loader):
-        loss = net(batch.cuda()).mean()
-        loss.backward()
-        optimizer.step()
-        log(loss)
-"""
 OTHER = "import torch\nfrom helpers import log\n\n\ndef show(path):\n    log(torch.load(path))\n"
 
 
