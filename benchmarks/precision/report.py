@@ -4,6 +4,7 @@
     python benchmarks/precision/report.py --now FILE...   of what is still reported, by files that run.py wrote
     python benchmarks/precision/report.py --reader fresh  of packages that had no part in the development
     python benchmarks/precision/report.py --reader unseen of twelve more of those, read a day later
+    python benchmarks/precision/report.py --reader fresh3 of 31 more, most of them research repositories
 
 `data/*.jsonl` holds one verdict a line: package, version, file, line, code, verdict, reason and reader. Precision is
 the share of true ones among the true and the false; debatable ones are counted apart. A rule with fewer than 15
@@ -20,6 +21,9 @@ more in that figure for all of them than they do in what a user sees.
 
 The reader `unseen` took a random sample of each rule, larger where there was more and 12 at most, of what torchlint
 reported at fb494b8 in twelve packages more, and judged it before anything was changed.
+
+The reader `fresh3` took up to ten findings of each rule, spread over 21 repositories of research code, whose version is
+a commit, and ten packages, as torchlint reported them at a32a3c6, and judged them before anything was changed.
 """
 
 from __future__ import annotations
@@ -135,7 +139,9 @@ def _agreed(pairs: Sequence[tuple[str, str]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--now", nargs="+", type=Path, metavar="FILE", help="only what these findings still hold")
-    parser.add_argument("--reader", default="first", help="whose verdicts count: first, second, fresh or unseen")
+    parser.add_argument(
+        "--reader", default="first", help="whose verdicts count: first, second, fresh, unseen or fresh3"
+    )
     args = parser.parse_args()
     read = verdicts()
     counted = [verdict for verdict in read if verdict.reader == args.reader]
