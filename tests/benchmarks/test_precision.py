@@ -69,6 +69,6 @@ def test_every_committed_verdict_is_whole() -> None:
         assert v.verdict in ("true", "false", "debatable"), v
         assert v.package
         assert v.version
-        assert v.file.endswith(".py")
+        assert v.file.endswith((".py", ".ipynb"))
         assert v.line > 0
         assert len(v.reason.split()) > 3, v
