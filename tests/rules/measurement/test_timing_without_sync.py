@@ -41,6 +41,71 @@ def go(a):
 }
 
 SILENT = {
+    "each token is read where a generator makes it": """
+import time, torch
+def tokens(net, ids, n):
+    for _ in range(n):
+        ids = net(ids).argmax(-1)
+        if ids.item() == 2:
+            return
+        yield ids
+def generate(net, ids, n):
+    return torch.cat(list(tokens(net, ids, n)))
+def main(net, prompts):
+    net.cuda()
+    for ids in prompts:
+        t = time.perf_counter()
+        out = generate(net, ids.cuda(), 100)
+        print(time.perf_counter() - t, out.shape)
+""",
+    "the images of the round before are on the host, and training calls it now and then": """
+import time, torch
+def render(net, poses):
+    shots = []
+    t = time.time()
+    for i, pose in enumerate(poses):
+        print(i, time.time() - t)
+        t = time.time()
+        shots.append(net(pose).cpu().numpy())
+    return shots
+def train(net, opt, loader, poses):
+    net.cuda()
+    for i, x in enumerate(loader):
+        net(x.cuda()).mean().backward()
+        opt.step()
+        if i % 1000 == 0:
+            render(net, poses)
+""",
+    "losses go into a tensor of the host": """
+import time, torch
+def validate(net, loader, n):
+    net.cuda()
+    losses = torch.zeros(n)
+    t = time.perf_counter()
+    for i, x in enumerate(loader):
+        losses[i] = net(x.cuda()).mean()
+    print(time.perf_counter() - t)
+    return losses.mean()
+""",
+    "something unknown is read": """
+import time, torch
+def fit(net, loader, mean):
+    net.cuda()
+    for x in loader:
+        t = time.perf_counter()
+        mean.update(net(x.cuda()).mean())
+        print(mean.compute().item(), time.perf_counter() - t)
+""",
+    "the rate since the beginning, in a loop of no torch": """
+import time, torch
+def run(envs, buffer, learn, n):
+    began = time.time()
+    for step in range(n):
+        obs = torch.as_tensor(envs.step(step), device="cuda")
+        buffer.add(obs)
+        if step % 10 == 0:
+            print(step / (time.time() - began))
+""",
     "a checkpoint, which writes files": """
 import time
 import torch

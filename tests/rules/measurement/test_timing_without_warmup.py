@@ -150,6 +150,28 @@ def throughput(model, batch):
 }
 
 SILENT = {
+    "the epochs of a training that steps in another method": """
+import time, torch
+class Agent:
+    def __init__(self, net, opt):
+        self.net, self.opt = net.cuda(), opt
+    def update(self, x):
+        self.net(x.cuda()).mean().backward()
+        self.opt.step()
+    def play(self, x):
+        return self.net(x.cuda()).cpu()
+    def epoch(self, x, n):
+        began = time.perf_counter()
+        seen = self.play(x)
+        played = time.perf_counter()
+        for _ in range(n):
+            self.update(seen)
+        torch.cuda.synchronize()
+        return played - began, time.perf_counter() - played
+    def train(self, feed):
+        for x in feed:
+            print(self.epoch(x, 4))
+""",
     "a loop before": """
 import time, torch
 def bench(model, x, n=100):

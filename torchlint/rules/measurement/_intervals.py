@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.semantics import hotness
-from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, Gate, Kind
@@ -126,11 +126,16 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
 
 
 def reads_both(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo) -> bool:
-    """Whether a run of the function takes both readings, the start first."""
+    """Whether a run of the function takes both readings: the start first, or each in every round of one loop."""
     if function.is_generator:
         return False  # what happens between is its user's
-    readings = [h.effect.node for h in happenings(function) if h.effect.kind is EffectKind.CLOCK]
-    return start in readings and end in readings[readings.index(start) + 1 :]
+    readings = [h for h in happenings(function) if h.effect.kind is EffectKind.CLOCK]
+    first = next((i for i, h in enumerate(readings) if h.effect.node is start), None)
+    if first is None:
+        return False
+    if any(h.effect.node is end for h in readings[first + 1 :]):
+        return True
+    return any(h.effect.node is end and common_loop(h.context, readings[first].context) for h in readings[:first])
 
 
 def sets_up(function: FunctionInfo, _depth: int = 0) -> bool:
@@ -162,7 +167,10 @@ def _pending(between: list[Happening], end: Happening, model: Model, *, around: 
         if _excluded(happening.context, end.context):
             continue
         if effect.kind is EffectKind.WAIT and _runs_with(happening, end):
-            if around or any(not end.context.inside(loop) for loop in happening.context.enclosing_loops()):
+            if around or any(
+                not end.context.inside(loop) and not end.effect.context.inside(loop)
+                for loop in (*happening.context.enclosing_loops(), *effect.context.enclosing_loops())
+            ):
                 return None  # a point of rest in every round: what is left over is one round at the most
             pending = None
         elif effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD):
@@ -177,9 +185,7 @@ def _pending(between: list[Happening], end: Happening, model: Model, *, around: 
 def _is_total(start: Happening, end: Happening) -> bool:
     """Whether each round of a loop reads how long all rounds took so far: what is still queued is one of many."""
     return any(
-        hotness.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
-        and not start.context.inside(loop)
-        and not start.effect.context.inside(loop)
+        not start.context.inside(loop) and not start.effect.context.inside(loop)
         for loop in (*end.context.enclosing_loops(), *end.effect.context.enclosing_loops())
     )
 

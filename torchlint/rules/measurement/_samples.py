@@ -198,7 +198,11 @@ def _same_work(operands: list[cst.BaseExpression], loop: Context, model: Model) 
     assert facts is not None
     if isinstance(facts.node, cst.For) and not _counts(facts.node):
         return False
-    trains = any(effect.kind is EffectKind.OPTIMIZER_STEP for effect in facts.body_effects)
+    trains = any(
+        effect.kind is EffectKind.OPTIMIZER_STEP
+        or (effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.OPTIMIZER_STEP})))
+        for effect in facts.body_effects
+    )
     if trains or hotness.iterates(loop) is Iterates.EPOCHS:
         return False
     changing = {
@@ -234,7 +238,7 @@ def runs_on_device(interval: Interval, model: Model) -> bool:
     nodes = {call.node for call in interval.calls[interval.first : interval.last + 1]}
     for happening in happenings(interval.function):
         effect = happening.effect
-        if effect.kind is EffectKind.WAIT:
+        if effect.kind is EffectKind.WAIT and (effect.value is None or effect.value.kind is not Kind.UNKNOWN):
             return True
         if effect.node in nodes and effect.value is not None:
             if effect.value.device & DEVICE or (effect.kind is EffectKind.FORWARD and model.accelerated):

@@ -107,7 +107,7 @@ class TimingWithoutWarmup(Rule):
 
 
 def _trains(interval: Interval) -> bool:
-    return any(effect.kind is EffectKind.OPTIMIZER_STEP for effect in interval.function.effects)
+    return hotness.does(interval.function, frozenset({EffectKind.OPTIMIZER_STEP}))
 
 
 def _name_of(call: sites.Call) -> str | None:

@@ -27,6 +27,8 @@ from torchlint.semantics.values import (
 
 PARAMETER = Value(Kind.TENSOR, Confidence.SURE, device=ANYWHERE, graph=ATTACHED, qual="torch.nn.Parameter")
 
+_MAY_BE_TENSORS = (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)
+
 
 class ElementReader(OperatorReader):
     """Evaluates subscripts and comprehensions."""
@@ -60,6 +62,8 @@ class ElementReader(OperatorReader):
                 self.note_evidence(name, KEYED)
         if self.recording:
             self.model.values[node] = result
+            if written is not None and base.kind is Kind.TENSOR and base.on_host and written.kind in _MAY_BE_TENSORS:
+                self.host_read(written, node)  # `losses[k] = loss`: it is copied to where the others are
             if base.kind not in (Kind.CLASS, Kind.NDARRAY):
                 self.sites.subscripts.append(
                     sites.Subscript(node, base, indices, bounds, mode, written, result, self.context, self.statement)

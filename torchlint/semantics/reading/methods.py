@@ -288,6 +288,7 @@ class MethodReader(ModuleReader):
             self.effect(EffectKind.RECORD, node, receiver)
             return UNKNOWN
         if method == "item" or method == "tolist":
+            self.host_read(receiver, node)
             number = NUMBER.but(origins=(node,))
             return number if method == "item" else Value(Kind.CONTAINER, qual="list", elem=number, origins=(node,))
         if method == "numpy":
