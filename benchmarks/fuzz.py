@@ -4,10 +4,13 @@
     python benchmarks/fuzz.py --seconds 60 --seed 7     the same programs again
     python benchmarks/fuzz.py --keep FOLDER             writes each program that failed there
     python benchmarks/fuzz.py --grammar                 programs that hypothesmith makes of the grammar alone
+    python benchmarks/fuzz.py --record                  and adds a line to `fuzz.jsonl`
 
 Programs are blocks of the rules' pages whose statements and expressions are exchanged for one another's, wrapped,
 doubled, moved and dropped. A program is checked with all rules, its findings are silenced by comments, it is repaired,
-and the language server's worker does the same with it. Exits with 1 where something failed.
+and the language server's worker does the same with it. Then it is laid out otherwise (`benchmarks/layouts.py`): the
+same must be found, and all the rest goes well again. Last, some characters are spoiled, and it is read or refused as
+CPython does. Exits with 1 where something failed.
 """
 
 from __future__ import annotations
@@ -15,13 +18,20 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import datetime
+import json
+import platform
 import random
 import sys
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import version
 from pathlib import Path
+
+from layouts import lay_out, spoil
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -40,7 +50,7 @@ from torchlint.source.text import SourceFile  # noqa: E402
 
 SETTINGS = Settings(
     root=ROOT,
-    rules=frozenset(rule.code for rule in all_rules()),
+    rules=frozenset({"TL003", *(rule.code for rule in all_rules())}),
     min_confidence=Confidence.POSSIBLE,
     cache_dir=None,
     unsafe_fixes=True,
@@ -160,11 +170,26 @@ def _is_target(node: ast.expr) -> bool:
     return not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
-def failures(text: str) -> Iterator[str]:
-    """What fails when a program is checked, silenced and repaired; nothing where all is well."""
+def failures(text: str, draw: random.Random) -> Iterator[str]:
+    """What fails with a program, with the same one laid out otherwise, and with what is no program any more."""
+    found: list[Counter[str]] = []
+    for program in (text, lay_out(text, draw)):
+        for reason in _failures(program, found):
+            yield f"{reason}\n{program}" if program != text else reason
+    if len(found) == 2 and found[0] != found[1]:
+        yield f"laid out otherwise, it shows {found[1] - found[0]}, not {found[0] - found[1]}:\n{program}"
+    spoilt = spoil(text, draw) + "\nimport torch\n"  # which is always read
+    for reason in _misread(spoilt):
+        yield f"{reason}, spoilt:\n{spoilt}"
+
+
+def _failures(text: str, found: list[Counter[str]]) -> Iterator[str]:
+    """What fails when a program is checked, silenced and repaired; adds the codes of what is found in it."""
     source = SourceFile.from_bytes(text.encode(), "fuzz.py")
     result = lint_source(source, SETTINGS)
     yield from result.errors
+    found.append(Counter(finding.code for finding in result.findings))
+    yield from (f"it is refused: {finding.message}" for finding in result.findings if finding.code == "TL003")
     silenced = apply_edits(source, list(edits_that_silence(source, result.findings)))
     yield from _broken(silenced, "with suppressions")
     left = lint_source(SourceFile.from_bytes(silenced.encode(), "fuzz.py"), SETTINGS)
@@ -174,6 +199,29 @@ def failures(text: str) -> Iterator[str]:
     assert isinstance(change.after, SourceFile)
     yield from _broken(change.after.written, "repaired")
     yield from _unlike(text, result.findings)
+
+
+def _misread(text: str) -> Iterator[str]:
+    """What fails with a text that CPython need not read."""
+    job = Job(Path("fuzz.py"), "fuzz.py", SETTINGS, text.encode())
+    result = tasks.lint(job)
+    yield from result.errors
+    refused = [finding for finding in result.findings if finding.code == "TL003"]
+    if not refused:
+        tasks.fix(job)
+    row: int | None = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text.encode())
+        except SyntaxError as error:
+            row = error.lineno or 0
+        except ValueError:
+            row = 0  # NUL, of which CPython names no row
+    if bool(refused) != (row is not None):
+        yield f"CPython {'reads' if row is None else 'refuses'} it, torchlint does not: {refused}"
+    elif refused and row and refused[0].start.row != row:
+        yield f"refused in row {refused[0].start.row}, CPython says {row}: {refused[0].message}"
 
 
 def _unlike(text: str, findings: Sequence[Finding]) -> Iterator[str]:
@@ -235,13 +283,13 @@ def mutated(seconds: float, seed: int) -> Iterator[str]:
             yield text
 
 
-def run(programs: Iterable[str], say: Callable[[str, list[str]], None]) -> int:
+def run(programs: Iterable[str], draw: random.Random, say: Callable[[str, list[str]], None]) -> int:
     """Try programs; how many there were. `say` is told of each program that failed, and why."""
     tried = 0
     for text in programs:
         tried += 1
         try:
-            said = list(failures(text))
+            said = list(failures(text, draw))
         except Exception:
             said = [traceback.format_exc()]
         if said:
@@ -255,23 +303,37 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--grammar", action="store_true", help="programs of hypothesmith, which must be installed")
+    parser.add_argument("--record", action="store_true", help="add what came of it to fuzz.jsonl")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    failed = 0
+    reasons: list[str] = []
 
     def say(text: str, said: list[str]) -> None:
-        nonlocal failed
-        failed += 1
+        reasons.append(said[0].strip().splitlines()[-1 if said[0].startswith("Traceback") else 0])
         print("\n".join(said), flush=True)
         if options.keep is not None:
             options.keep.mkdir(parents=True, exist_ok=True)
             header = "".join(f"# {line}\n" for reason in said for line in reason.splitlines())
-            (options.keep / f"{options.seed}_{failed}.py").write_text(header + text, encoding="utf-8")
+            (options.keep / f"{options.seed}_{len(reasons)}.py").write_text(header + text, encoding="utf-8")
 
     programs = grammatical if options.grammar else mutated
-    tried = run(programs(options.seconds, options.seed), say)
-    print(f"{tried} programs, {failed} failed")
-    return int(bool(failed))
+    tried = run(programs(options.seconds, options.seed), random.Random(options.seed), say)
+    print(f"{tried} programs, {len(reasons)} failed")
+    if options.record:
+        row = {
+            "programs of": "hypothesmith's grammar" if options.grammar else "the rules' pages",
+            "seconds": round(options.seconds),
+            "seed": options.seed,
+            "programs": tried,
+            "failed": reasons,
+            "date": datetime.date.today().isoformat(),
+            "torchlint": version("torchlint"),
+            "python": platform.python_version(),
+            "libcst": version("libcst"),
+        }
+        with (ROOT / "benchmarks" / "fuzz.jsonl").open("a", encoding="utf-8") as out:
+            out.write(json.dumps(row) + "\n")
+    return int(bool(reasons))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from torchlint.engine.lint import FileResult, lint_bytes
 from torchlint.findings import Applicability, Confidence, Finding, Position
 from torchlint.rules.base import NodeEdit, NodeFix
 
+LEFT_TO_LIBCST = "{**x for x in y}"  # no Python's tree of it is translated
+
 
 def lint(text: str | bytes, **changes: Any) -> FileResult:
     data = text if isinstance(text, bytes) else text.encode()
@@ -73,8 +75,17 @@ def test_nothing_is_reported_from_a_tree_that_is_not_the_file(monkeypatch: Any) 
     use_rules(monkeypatch, fake_rule())
     parse = cst.parse_module
     monkeypatch.setattr(cst, "parse_module", lambda text: parse(text.replace("x  =", "x =")))
-    (finding,) = findings("loader\nx  = slow()\ntype T = int\n")  # this statement is left to LibCST
+    (finding,) = findings(f"loader\nx  = slow()\n{LEFT_TO_LIBCST}\n")
     assert (finding.code, finding.start.row) == ("TL003", 2)
+
+
+def test_a_rule_that_reads_such_a_tree_has_not_failed() -> None:
+    loop = "for y in loader:\n    loss = model(y)\n    loss.backward()\n    history.append(loss)\n"
+    misread = "match x:\n    case {1: a, **\\\n\n    others}: pass\n"  # LibCST drops white space there
+    rules = frozenset({"TL003", "TL602"})
+    assert [finding.code for finding in findings(f"import torch\n{loop}{misread}", rules=rules)] == ["TL602"]
+    (finding,) = findings(f"import torch\n{LEFT_TO_LIBCST}\n{loop}{misread}", rules=rules)
+    assert (finding.code, finding.start.row) == ("TL003", 9)
 
 
 def test_deep_trees_are_linted_and_positioned(monkeypatch: Any) -> None:

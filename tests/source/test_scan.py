@@ -55,7 +55,7 @@ def test_comments_and_lines_are_those_of_the_tokenizer(path: Path) -> None:
         "a = '#'  # b\n",
         "a = '''\n# no\n'''  # yes\n",
         "a = 'it\\'s # no'  # yes\n",
-        "a = r'\\'  # no, all of it is the string\n'\n",
+        "a = r'\\'  # no, all of it is the string'\n",
         "a = (1,  # one\n     2)  # two\nb\n",
         "a = 1 + \\\n    2  # sum\n",
         "if a: b; c  # d\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,10 +38,17 @@ SNIPPETS = [
     "1; 0x1F; 1_000; 1.5e3; 2j; None; True; ...; (a := (b)); print((yield_))\n",
     "x = (  # why\n    a  # here\n)  # there\ny = [\n    # above\n    (b),  # beside\n]\n",
     "é = 'ü'; g(é, (ß)); ñ.ö(k=é)\nif é: x = '漢' + é; y(é)\n",
+    "match x:\n    case {'a': [1, *r], **o} if (r): a\n    case A.b(1, (2), c=(3), d=e.f) | A(): b\n",
+    "match a, (b):\n    case [a, *_] | (b, c) | None | -1 | 'x' 'y' | 1+2j as g: ...\n    case (_): pass\n",
+    "match x:\n    case a, *b: c\n    case [a], (b): c\n    case (a,) | () | [] | {}: d\n    case (A(b) as c): d\n",
     "while (a): break\nelse: continue_\nassert (a), (b)\nassert a\na += (b); a @= b; a: (c) = d\n",
     "a = b \\\n    + (c)\nif x:\n\tif y:\n\t\tz\n\n# end\n",
     "\fx = 1\nif a:\n    b\n\f    c(d)\n\\\ny\n",
 ]
+if sys.version_info >= (3, 12):
+    SNIPPETS.insert(0, "def f[T: (int), *Ts, **P](x: T): a\nclass A[T]((B)): b\ntype C[T, **P] = (D)[T]\n")
+if sys.version_info >= (3, 13):
+    SNIPPETS.insert(0, "def f[T: (int) = (a), *Ts = *b, **P = [c]](x: T): a\n")
 BLOCKS = [
     block.source
     for code in pages.codes()
@@ -101,6 +109,15 @@ def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     yield node
     for child in children(node):
         yield from below(child)
+
+
+@pytest.mark.parametrize("text", ["for a in*b: c\n", "a = rf'\\\n{b(1)!r:>{c}}'\n", "a = *b, c\n"])
+def test_what_libcst_finds_fault_with_is_read(text: str) -> None:
+    tree = parse(SourceFile.from_text(text, "a.py"))
+    names = [node for node in below(tree.module) if isinstance(node, cst.Name)]
+    assert {name.value for name in names} == {"a", "b", "c"}
+    for name, (start, end) in tree.places.locate(names).items():
+        assert text[start:end] == name.value
 
 
 def test_places_that_cpython_does_not_tell_are_found_as_well() -> None:

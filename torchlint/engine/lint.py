@@ -300,7 +300,7 @@ def _read(source: SourceFile, scanned: Scan) -> tuple[Linked | None, list[str]]:
     tree = parse(source, scanned)
     try:
         model = build_model(tree.module, source.path)
-    except RecursionError:
+    except (RecursionError, UnreadableError):
         raise
     except Exception as error:
         return None, [f"{source.path}: internal error: the model failed: {type(error).__name__}: {error}"]

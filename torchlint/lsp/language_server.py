@@ -442,7 +442,7 @@ class Server(LanguageServer):
             return action
         await asyncio.shield(self.touch(unit))
         settings = self.settings_for(unit.path)
-        if settings is None:
+        if settings is None or unit.uri in unit.unreadable:  # it could be read when the action was offered
             return action
         texts: Texts = await self.worker.call("fix", unit.job(unit.parts, settings))
         edits: list[Edit] = []

@@ -14,6 +14,7 @@ from torchlint.rules.base import Report, Rule
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 from torchlint.semantics.sites import Sites
+from torchlint.source.text import UnreadableError
 
 # Handler to the list of sites it listens to.
 _SITES = {
@@ -68,7 +69,7 @@ def _handles(rule: type[Rule], handler: str) -> bool:
 def run(model: Model, rules: Iterable[type[Rule]], sites: Sites | None = None) -> list[tuple[type[Rule], Report]]:
     """What the rules report on a model, each place once a rule, with its impact. Raises RuleFailure where one fails.
 
-    With `sites`, only these of the model's wake them.
+    With `sites`, only these of the model's wake them. Raises UnreadableError where the text of a node cannot be told.
     """
     reports: list[tuple[type[Rule], Report]] = []
     seen: set[tuple[str, int]] = set()
@@ -80,6 +81,8 @@ def run(model: Model, rules: Iterable[type[Rule]], sites: Sites | None = None) -
                 if key not in seen:
                     seen.add(key)
                     reports.append((type(rule), graded(report, type(rule), context)))
+        except UnreadableError:
+            raise  # no fault of the rule
         except Exception as error:
             raise RuleFailure(type(rule), error) from error
 

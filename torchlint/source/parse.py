@@ -16,7 +16,7 @@ from torchlint.source.places import Places, PlacesOfLibcst, PlacesOfTranslation,
 from torchlint.source.scan import Scan, scan
 from torchlint.source.stack import call_deep
 from torchlint.source.text import SourceFile, UnreadableError
-from torchlint.source.translate import NotTranslatedError, translate
+from torchlint.source.translate import LIBCST_ERRORS, NotTranslatedError, translate
 
 __all__ = ["Tree", "parse"]
 
@@ -56,8 +56,12 @@ def parse(source: SourceFile, scanned: Scan | None = None) -> Tree:
     shape.check(scanned)
     try:
         translation = call_deep(functools.partial(translate, source.text))
-    except (SyntaxError, ValueError, RecursionError, MemoryError, NotTranslatedError):
+    except SyntaxError as error:
+        if _FOR_EVERY_PYTHON.match(error.msg):
+            raise _refusal_of(source, error) from error
         return _parsed_by_libcst(source, scanned)  # it knows the syntax of other Pythons than the one that runs
+    except (ValueError, RecursionError, MemoryError, NotTranslatedError):
+        return _parsed_by_libcst(source, scanned)
     return Tree(source, scanned, translation.module, PlacesOfTranslation(source, scanned, translation))
 
 
@@ -65,7 +69,7 @@ def _parsed_by_libcst(source: SourceFile, scanned: Scan) -> Tree:
     code, shifts = straightened(scanned)
     try:
         module = call_deep(functools.partial(cst.parse_module, code))
-    except cst.ParserSyntaxError as error:
+    except LIBCST_ERRORS as error:
         refused = _refusal(source, error)
         if refused is not None:
             raise refused from error
@@ -73,7 +77,7 @@ def _parsed_by_libcst(source: SourceFile, scanned: Scan) -> Tree:
         code, shifts = straightened(scanned, expand_tabs=True)
         try:
             module = call_deep(functools.partial(cst.parse_module, code))
-        except cst.ParserSyntaxError:
+        except LIBCST_ERRORS:
             raise UnreadableError("Python reads this file, but LibCST does not", _row_in(error)) from error
         except RecursionError:
             raise _too_deep() from None
@@ -86,25 +90,32 @@ def _too_deep() -> UnreadableError:
     return UnreadableError("too deeply nested for LibCST")
 
 
+# What CPython has against texts that no version of it reads, while LibCST does.
+_FOR_EVERY_PYTHON = re.compile(r"unexpected EOF|\((?:unicode|value) error\)|bytes can only contain")
+
 # LibCST's own message; "Syntax Error @ 1:1" before it says nothing.
 _PLACE = re.compile(r"error at (\d+):(\d+)")
 
 
-def _row_in(error: cst.ParserSyntaxError) -> int:
+def _row_in(error: Exception) -> int:
     place = _PLACE.search(str(error))
     return int(place[1]) if place else 1
 
 
-def _refusal(source: SourceFile, error: cst.ParserSyntaxError) -> UnreadableError | None:
+def _refusal(source: SourceFile, error: Exception) -> UnreadableError | None:
     """What CPython has against the text; nothing where it has nothing."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             call_deep(functools.partial(ast.parse, source.text))
     except SyntaxError as refused:
-        rows = len(source.lines)
-        row = min(max(refused.lineno or _row_in(error), 1), rows)
-        return UnreadableError(f"invalid syntax: {refused.msg}", row)
+        return _refusal_of(source, refused, _row_in(error))
     except (ValueError, RecursionError, MemoryError):
         return UnreadableError("invalid syntax", _row_in(error))
     return None
+
+
+def _refusal_of(source: SourceFile, refused: SyntaxError, row: int = 1) -> UnreadableError:
+    """CPython's refusal, in its row; in `row` where it names none."""
+    what = refused.msg if refused.msg.startswith("invalid syntax") else f"invalid syntax: {refused.msg}"
+    return UnreadableError(what, min(max(refused.lineno or row, 1), len(source.lines)))

@@ -20,7 +20,7 @@ from torchlint.source import positions
 from torchlint.source.scan import Scan
 from torchlint.source.stack import call_deep
 from torchlint.source.text import SourceFile, UnreadableError
-from torchlint.source.translate import Translation, is_in_parentheses
+from torchlint.source.translate import LIBCST_ERRORS, Translation, is_in_parentheses
 
 __all__ = ["Extent", "Places", "PlacesOfLibcst", "PlacesOfTranslation"]
 
@@ -210,7 +210,7 @@ class PlacesOfTranslation:
             code, shifts = straightened(self.scan)
             try:
                 module = call_deep(lambda: cst.parse_module(code))
-            except (cst.ParserSyntaxError, RecursionError):
+            except (*LIBCST_ERRORS, RecursionError):
                 return {}
             self._mirrored = PlacesOfLibcst(self.source, module, code, shifts)
             self._mirror = dict(_pairs(self.module, module))

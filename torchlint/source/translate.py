@@ -11,13 +11,16 @@ import ast
 import dataclasses
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
 import libcst as cst
 
-__all__ = ["NotTranslatedError", "Origin", "Translation", "is_in_parentheses", "translate"]
+__all__ = ["LIBCST_ERRORS", "NotTranslatedError", "Origin", "Translation", "is_in_parentheses", "translate"]
+
+# What LibCST raises for a text that it does not read, or reads and finds fault with what it made.
+LIBCST_ERRORS = (cst.ParserSyntaxError, cst.CSTValidationError, cst.CSTLogicError)
 
 # What a node was made from: a node of CPython, or the first and the last of several.
 Origin = ast.AST | tuple[ast.AST, ast.AST]
@@ -141,8 +144,31 @@ _star_handler = _maker(cst.ExceptStarHandler, "body", "type", "name")
 _finally = _maker(cst.Finally, "body")
 _with = _maker(cst.With, "items", "body", "asynchronous")
 _with_item = _maker(cst.WithItem, "item", "asname")
-_function = _maker(cst.FunctionDef, "name", "params", "body", "decorators", "returns", "asynchronous")
-_class = _maker(cst.ClassDef, "name", "body", "bases", "keywords", "decorators")
+_match = _maker(cst.Match, "subject", "cases")
+_case = _maker(cst.MatchCase, "pattern", "body", "guard")
+_match_value = _maker(cst.MatchValue, "value")
+_match_singleton = _maker(cst.MatchSingleton, "value")
+_match_element = _maker(cst.MatchSequenceElement, "value")
+_match_star = _maker(cst.MatchStar, "name")
+_match_tuple = _maker(cst.MatchTuple, "patterns")
+_match_list = _maker(cst.MatchList, "patterns")
+_match_mapping = _maker(cst.MatchMapping, "elements", "rest")
+_match_mapping_element = _maker(cst.MatchMappingElement, "key", "pattern")
+_match_class = _maker(cst.MatchClass, "cls", "patterns", "kwds")
+_match_keyword = _maker(cst.MatchKeywordElement, "key", "pattern")
+_match_or = _maker(cst.MatchOr, "patterns")
+_match_or_element = _maker(cst.MatchOrElement, "pattern", "separator")
+_match_as = _maker(cst.MatchAs, "pattern", "name")
+_function = _maker(
+    cst.FunctionDef, "name", "params", "body", "decorators", "returns", "asynchronous", "type_parameters"
+)
+_class = _maker(cst.ClassDef, "name", "body", "bases", "keywords", "decorators", "type_parameters")
+_type_alias = _maker(cst.TypeAlias, "name", "value", "type_parameters")
+_type_parameters = _maker(cst.TypeParameters, "params")
+_type_parameter = _maker(cst.TypeParam, "param", "default", "star")
+_type_variable = _maker(cst.TypeVar, "name", "bound")
+_type_variables = _maker(cst.TypeVarTuple, "name")
+_parameter_specification = _maker(cst.ParamSpec, "name")
 _decorator = _maker(cst.Decorator, "decorator")
 _parameters = _maker(
     cst.Parameters, "params", "star_arg", "kwonly_params", "star_kwarg", "posonly_params", "posonly_ind"
@@ -330,9 +356,79 @@ class _Translator:
             )
         return _with(tuple(items), self.block(node.body), _asynchronous() if type(node) is ast.AsyncWith else None)
 
+    def match(self, node: ast.Match) -> Any:
+        subject = self.expression(node.subject)
+        return _match(subject, tuple([self._case(case) for case in node.cases]))
+
+    def _case(self, case: ast.match_case) -> Any:
+        return _case(self._pattern(case.pattern), self.block(case.body), self.optional(case.guard))
+
+    def _pattern(self, node: Any) -> Any:
+        return _PATTERNS[type(node)](self, node)
+
+    def match_value(self, node: ast.MatchValue) -> Any:
+        return _match_value(self.expression(node.value))
+
+    def match_singleton(self, node: ast.MatchSingleton) -> Any:
+        return _match_singleton(_name(repr(node.value)))
+
+    def match_sequence(self, node: ast.MatchSequence) -> Any:
+        patterns = tuple(
+            [
+                self._pattern(part) if type(part) is ast.MatchStar else _match_element(self._pattern(part))
+                for part in node.patterns
+            ]
+        )
+        written = self.source(node)
+        return (_match_tuple if written.startswith("(") and written.endswith(")") else _match_list)(patterns)
+
+    def match_star(self, node: ast.MatchStar) -> Any:
+        return _match_star(None if node.name is None else _name(node.name))
+
+    def match_mapping(self, node: ast.MatchMapping) -> Any:
+        elements = [
+            _match_mapping_element(self.expression(key), self._pattern(value))
+            for key, value in zip(node.keys, node.patterns, strict=True)
+        ]
+        return _match_mapping(tuple(elements), None if node.rest is None else _name(node.rest))
+
+    def match_class(self, node: ast.MatchClass) -> Any:
+        return _match_class(
+            self.expression(node.cls),
+            tuple([_match_element(self._pattern(part)) for part in node.patterns]),
+            tuple(
+                [
+                    _match_keyword(_name(name), self._pattern(part))
+                    for name, part in zip(node.kwd_attrs, node.kwd_patterns, strict=True)
+                ]
+            ),
+        )
+
+    def match_or(self, node: ast.MatchOr) -> Any:
+        *others, last = [self._pattern(part) for part in node.patterns]
+        elements = [_match_or_element(part, _BINARY[ast.BitOr]) for part in others]
+        return _match_or((*elements, _match_or_element(last, cst.MaybeSentinel.DEFAULT)))
+
+    def match_as(self, node: ast.MatchAs) -> Any:
+        pattern = None if node.pattern is None else self._pattern(node.pattern)
+        return _match_as(pattern, None if node.name is None else _name(node.name))
+
+    def _type_parameters(self, node: Any) -> Any:
+        held = getattr(node, "type_params", None)  # Python 3.12
+        return _type_parameters(tuple([self._type_parameter(one) for one in held])) if held else None
+
+    def _type_parameter(self, node: Any) -> Any:
+        kind, name = type(node).__name__, _name(node.name)
+        if kind == "TypeVar":
+            made = _type_variable(name, self.optional(node.bound))
+        else:
+            made = (_type_variables if kind == "TypeVarTuple" else _parameter_specification)(name)
+        default, star = getattr(node, "default_value", None), ""  # Python 3.13
+        if type(default) is ast.Starred:
+            default, star = default.value, "*"
+        return _type_parameter(made, self.optional(default), star)
+
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Any:
-        if getattr(node, "type_params", None):
-            raise NotTranslatedError("type parameters")
         return _function(
             _name(node.name),
             self.parameters(node.args),
@@ -340,17 +436,17 @@ class _Translator:
             self.decorators(node.decorator_list),
             self._annotation(node.returns),
             _asynchronous() if type(node) is ast.AsyncFunctionDef else None,
+            self._type_parameters(node),
         )
 
     def class_(self, node: ast.ClassDef) -> Any:
-        if getattr(node, "type_params", None):
-            raise NotTranslatedError("type parameters")
         return _class(
             _name(node.name),
             self.block(node.body),
             tuple([self._positional(base) for base in node.bases]),
             tuple([self._keyword(keyword) for keyword in node.keywords]),
             self.decorators(node.decorator_list),
+            self._type_parameters(node),
         )
 
     def decorators(self, held: list[ast.expr]) -> tuple[Any, ...]:
@@ -443,6 +539,9 @@ class _Translator:
 
     def nonlocal_(self, node: ast.Nonlocal) -> Any:
         return _nonlocal(tuple([_name_item(_name(name)) for name in node.names]))
+
+    def type_alias(self, node: Any) -> Any:
+        return _type_alias(_name(node.name.id), self.expression(node.value), self._type_parameters(node))
 
     def plain(self, node: ast.Pass | ast.Break | ast.Continue) -> Any:
         return _plain[type(node)]()
@@ -562,6 +661,9 @@ class _Translator:
             made.append(node)
         return tuple(made)
 
+    def starred(self, node: ast.Starred) -> Any:
+        return _starred(self.expression(node.value))
+
     def tuple_(self, node: ast.Tuple) -> Any:
         return _tuple(self.elements(node.elts))
 
@@ -630,21 +732,34 @@ class _Translator:
             written = self.source(node)
             if _ONE_LITERAL.fullmatch(written):
                 return _simple_string(written)
-            return self._literal(written)
+            return self._literal(written) or _simple_string(repr(value))
         return _ellipsis() if value is ... else _name(repr(value))
 
-    def formatted(self, node: ast.JoinedStr) -> Any:
-        return self._literal(self.source(node))
+    def formatted(self, node: Any) -> Any:
+        """An f-string, or a template."""
+        return self._literal(self.source(node)) or cst.FormattedString(list(_fields(node)))
 
     def _literal(self, written: str) -> Any:
-        """A literal of several parts, as LibCST reads it: CPython says where its parts stand from 3.12 on only."""
+        """A literal of several parts, as LibCST reads it: CPython says where its parts stand from 3.12 on only.
+
+        None where LibCST does not read it: it takes a backslash in a raw f-string for more than one.
+        """
         try:
             node = cst.parse_expression(f"({written})")
-        except cst.ParserSyntaxError as error:
-            raise NotTranslatedError("literal") from error
+        except LIBCST_ERRORS:
+            return None
         node = node.with_changes(lpar=(), rpar=())
         self.literals.append(node)
         return node
+
+
+def _fields(node: Any) -> Iterator[cst.FormattedStringExpression]:
+    """The values in an f-string, of which nothing tells where they stand."""
+    for part in node.values:
+        if not isinstance(part, ast.Constant):
+            yield cst.FormattedStringExpression(cst.parse_expression(ast.unparse(part.value)))
+            if part.format_spec is not None:
+                yield from _fields(part.format_spec)
 
 
 def is_in_parentheses(written: str) -> bool:
@@ -702,9 +817,22 @@ _COMPOUND: dict[type[ast.AST], _Method] = {
     ast.FunctionDef: _Translator.function,
     ast.AsyncFunctionDef: _Translator.function,
     ast.ClassDef: _Translator.class_,
+    ast.Match: _Translator.match,
+}
+_PATTERNS: dict[type[ast.AST], _Method] = {
+    ast.MatchValue: _Translator.match_value,
+    ast.MatchSingleton: _Translator.match_singleton,
+    ast.MatchSequence: _Translator.match_sequence,
+    ast.MatchStar: _Translator.match_star,
+    ast.MatchMapping: _Translator.match_mapping,
+    ast.MatchClass: _Translator.match_class,
+    ast.MatchOr: _Translator.match_or,
+    ast.MatchAs: _Translator.match_as,
 }
 if hasattr(ast, "TryStar"):  # Python 3.11
     _COMPOUND[ast.TryStar] = _Translator.try_
+if hasattr(ast, "TypeAlias"):  # Python 3.12
+    _SIMPLE[ast.TypeAlias] = _Translator.type_alias
 _EXPRESSIONS: dict[type[ast.AST], _Method] = {
     ast.Name: _Translator.name,
     ast.Attribute: _Translator.attribute,
@@ -719,6 +847,7 @@ _EXPRESSIONS: dict[type[ast.AST], _Method] = {
     ast.Tuple: _Translator.tuple_,
     ast.List: _Translator.list_,
     ast.Set: _Translator.set_,
+    ast.Starred: _Translator.starred,
     ast.Dict: _Translator.dict_,
     ast.ListComp: _Translator.list_comprehension,
     ast.SetComp: _Translator.set_comprehension,
@@ -731,3 +860,5 @@ _EXPRESSIONS: dict[type[ast.AST], _Method] = {
     ast.Constant: _Translator.constant,
     ast.JoinedStr: _Translator.formatted,
 }
+if hasattr(ast, "TemplateStr"):  # Python 3.14
+    _EXPRESSIONS[ast.TemplateStr] = _Translator.formatted

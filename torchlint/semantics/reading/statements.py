@@ -406,5 +406,10 @@ def _only_imports(body: cst.BaseSuite) -> bool:
 
 def _captures(pattern: cst.MatchPattern) -> list[str]:
     """The names that a pattern binds."""
-    binders = (node for node in within([pattern]) if isinstance(node, (cst.MatchAs, cst.MatchStar)))
-    return [identifier(node.name.value) for node in binders if node.name is not None]
+    names: list[cst.Name | None] = []
+    for node in within([pattern]):
+        if isinstance(node, (cst.MatchAs, cst.MatchStar)):
+            names.append(node.name)
+        elif isinstance(node, cst.MatchMapping):
+            names.append(node.rest)
+    return [identifier(name.value) for name in names if name is not None]
