@@ -269,6 +269,12 @@ STEP_OWNERS: Final = frozenset(
     control""".split()
 )
 
+# Methods by which a framework's trainer asks, once, for the loader that it runs through in each epoch.
+EPOCH_LOADERS: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(("LightningModule", "LightningDataModule"), frozenset(("train_dataloader", "val_dataloader"))),
+    "Trainer": frozenset(("get_train_dataloader",)),
+}
+
 # Methods that their framework calls with autograd off.
 NO_GRAD_METHODS: Final[dict[str, frozenset[str]]] = {
     "LightningModule": frozenset("validation_step test_step predict_step validation_step_end".split()),

@@ -28,9 +28,13 @@ def may_be_hot(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
 
 @question(False)
 def _has_step_loop(function: FunctionInfo) -> bool:
-    """Whether the function holds the loop over steps itself: its code outside that loop is not hot."""
+    """Whether the function holds the loop over steps itself: its code outside that loop is not hot.
+
+    One that decodes or samples answers one request, and its code before and after that runs as often as it is asked.
+    """
     return any(
-        hotness.iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS)
+        hotness.iterates(loop) is Iterates.EPOCHS
+        or (hotness.iterates(loop) is Iterates.STEPS and not hotness.feeds_itself(loop))
         for effect in function.effects
         for loop in effect.context.enclosing_loops()
     )

@@ -23,6 +23,7 @@ from torchlint.semantics.functions import (
     Parameter,
     Role,
 )
+from torchlint.semantics.names import below, names_in, within
 from torchlint.semantics.values import MISSING, Gate, Kind, Value
 
 # Parameters by index, and the truth that a branch of the function's body asks of them.
@@ -153,6 +154,8 @@ def iterates(loop: Context) -> Iterates:
     runs = _own_work(loop, _RUNS)
     called = [e.callee for e in facts.body_effects if e.callee is not None and not e.context.rare]
     if steps or any(_has_step_loop(callee) for callee in called):
+        if loop.owner is not None and _within_step(loop.owner) and not any(map(_takes_from_loader, steps)):
+            return Iterates.STEPS  # what one step does several times over, such as the tasks that it learns from
         # A round that decodes, samples or plays through takes one batch: only a loop that counts holds epochs of those.
         counts = iterable is None or iterable.qual == "range"
         if (
@@ -219,7 +222,12 @@ def _trains(loop: Context) -> bool:
     """Whether a loop's steps take batches or train: not so the rounds in which a step runs its model once more."""
     facts = loop.loop
     assert facts is not None
-    return (facts.iterable is not None and facts.iterable.kind is Kind.LOADER) or _own_work(loop, _WORK)
+    return _takes_from_loader(loop) or _own_work(loop, _WORK)
+
+
+def _takes_from_loader(loop: Context) -> bool:
+    assert loop.loop is not None
+    return loop.loop.iterable is not None and loop.loop.iterable.kind is Kind.LOADER
 
 
 def takes_data(loop: Context) -> bool:
@@ -228,8 +236,50 @@ def takes_data(loop: Context) -> bool:
     assert facts is not None
     if iterates(loop) is Iterates.EPOCHS or (facts.iterable is not None and facts.iterable.kind is Kind.LOADER):
         return True
-    counts = facts.iterable is not None and facts.iterable.qual == "range"
-    return iterates(loop) is Iterates.STEPS and isinstance(facts.node, cst.For) and not counts
+    if iterates(loop) is not Iterates.STEPS or not isinstance(facts.node, cst.For) or facts.iterable is None:
+        return False
+    # Numbers are no data: a count, the scales of an evaluation, the noise levels of a sampler.
+    counts = facts.iterable.qual == "range" or _is_of_numbers(facts.iterable)
+    return not counts and not feeds_itself(loop)
+
+
+def _is_of_numbers(iterable: Value) -> bool:
+    return iterable.kind is Kind.CONTAINER and iterable.elem is not None and iterable.elem.kind is Kind.NUMBER
+
+
+@question(False)
+def feeds_itself(loop: Context) -> bool:
+    """Whether what a loop runs is given what an earlier round made of its result, as in decoding and in sampling."""
+    facts = loop.loop
+    assert facts is not None
+    runs = {effect.node for effect in facts.body_effects if effect.kind is EffectKind.FORWARD}
+    before: dict[str, set[str]] = {}  # a name that was bound in this round, to those of the round's begin it is made of
+    made: set[str] = set()  # bound from a result
+    taken: set[str] = set()  # of the round's begin, what is run on
+    for statement in within([facts.node.body] if runs and isinstance(facts.node, (cst.For, cst.While)) else []):
+        if not isinstance(statement, (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Expr)) or statement.value is None:
+            continue
+        ran = [part for part in below(statement.value) if part in runs]
+        for run in ran:
+            if isinstance(run, cst.Call) and run.args:
+                taken |= _made_of(run.args[0].value, before)
+        if isinstance(statement, cst.Assign):
+            bound = {name for target in statement.targets for name in _bound_by(target.target)}
+            sources = _made_of(statement.value, before)
+            if ran or names_in(statement.value) & made:
+                made |= bound
+            before.update(dict.fromkeys(bound, sources))
+    given = names_in(facts.node.target) if isinstance(facts.node, cst.For) else set()
+    return bool(taken & made - given)
+
+
+def _made_of(value: cst.BaseExpression, before: dict[str, set[str]]) -> set[str]:
+    return {source for name in names_in(value) for source in before.get(name, {name})}
+
+
+def _bound_by(target: cst.BaseExpression) -> Iterator[str]:
+    parts = [element.value for element in target.elements] if isinstance(target, cst.Tuple) else [target]
+    return (part.value for part in parts if isinstance(part, cst.Name))
 
 
 def _part_of_a_step(loop: Context) -> bool:

@@ -270,6 +270,7 @@ def describe(value: Value) -> str:
 
 
 _SCALARS = (Kind.NUMBER, Kind.CLOCK)
+_NO_MANAGER = "contextlib.nullcontext"
 _MOST_CLASSES = 6  # of more, a call tells nothing of any
 
 
@@ -287,6 +288,9 @@ def join(a: Value, b: Value) -> Value:
         return a
     if a.kind is Kind.NAMESPACE and a.qual != b.qual:
         return UNKNOWN  # `torch.cuda if ... else torch.xpu`: what it has goes by its methods' names
+    if a.kind is Kind.OBJECT and a.qual != b.qual and _NO_MANAGER in (a.qual, b.qual):
+        entered = b if a.qual == _NO_MANAGER else a
+        return entered if entered.optional else entered.but(optional=True)  # as None is to a value
     same_fn = a.fn is b.fn
     cls, classes, origins = a.cls, a.classes, _origins(a, b)
     if a.cls is not b.cls or a.classes != b.classes:

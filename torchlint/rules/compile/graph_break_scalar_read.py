@@ -8,6 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.compile._regions import because, is_full_graph, region
+from torchlint.rules.sync._waits import as_number
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -29,7 +30,7 @@ class GraphBreakScalarRead(Rule):
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         value = site.receiver
         if site.method is None:
-            value = site.arguments[0].value if site.arguments else None
+            value = as_number(site.arguments[0].value, site.arguments[0].node) if site.arguments else None
         if value is None or value.kind is not Kind.TENSOR or value.on_host:
             return
         conf = value.conf if site.method is None else max(value.conf, Confidence.LIKELY)

@@ -10,6 +10,8 @@ import libcst as cst
 from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.pipeline import _loaders as loaders
+from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import children, dotted
 from torchlint.semantics.values import Kind
@@ -21,6 +23,7 @@ _RESIZES: Final = frozenset(
     torchvision.transforms.functional.center_crop""".split()
 )
 _DRAWS: Final = ("random.", "numpy.random.", "torch.randint", "torch.rand", "secrets.")
+_DETECTORS: Final = "torchvision.models.detection."  # they resize each image to a size of its own
 _FEW: Final = 8  # sizes that are tuned once each
 
 
@@ -34,7 +37,7 @@ class BenchmarkWithDynamicShapes(Rule):
 
     def on_module(self, model: Model) -> Iterator[Report]:
         switched = [a for a in model.sites.assigns if a.qualified == _SWITCH and a.value.const is True]
-        change = _changing_size(model) if switched else None
+        change = (_changing_size(model) or _images_of_all_sizes(model)) if switched else None
         if change is None:
             return
         for assign in switched:
@@ -43,7 +46,7 @@ class BenchmarkWithDynamicShapes(Rule):
                 fix = NodeFix(Applicability.UNSAFE, "Leave the tuner off", (NodeEdit(assign.value_node, "False"),))
             yield Report(
                 assign.node,
-                f"{quote(assign.node)} tunes every convolution anew for each shape, and {quote(change)} draws shapes",
+                f"{quote(assign.node)} tunes every convolution anew for each shape, and {quote(change)} changes shapes",
                 "leave it off, or draw from a few sizes that are tuned once each",
                 Confidence.LIKELY,
                 (("the size changes here", change),),
@@ -74,6 +77,23 @@ def _changing_size(model: Model) -> cst.CSTNode | None:
             ):
                 return subscript.node
     return None
+
+
+def _images_of_all_sizes(model: Model) -> cst.CSTNode | None:
+    """Where a detector of torchvision gets its images one by one, from a loader that does not stack them."""
+    if not any((site.callee or "").startswith(_DETECTORS) for near in model.together for site in near.sites.calls):
+        return None
+    for site in loaders.loader_calls(model):
+        collate = site.argument(None, "collate_fn")
+        if collate is not None and collate.value.fn is not None and _only_groups(collate.value.fn, model):
+            return collate.node
+    return None
+
+
+def _only_groups(collate: FunctionInfo, model: Model) -> bool:
+    """Whether a collate function calls nothing that joins tensors: `tuple(zip(*batch))`."""
+    called = [site.callee for near in model.together for site in near.sites.calls if site.context.owner is collate]
+    return "zip" in called and set(called) <= {"zip", "tuple", "list"}
 
 
 def _is_drawn(node: cst.CSTNode, model: Model, depth: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
+from torchlint.knowledge import names as known
 from torchlint.rules._repairs import Unfit, add_argument, repair, tight
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
@@ -45,17 +46,26 @@ class WorkersRespawned(Rule):
             known, lasting = loaders.option(site, "persistent_workers")
             if not known or (lasting is not None and lasting.const is not False):
                 continue
-            found = next(filter(None, (_epochs_over(site, other) for other in model.together)), None)
-            if found is None or any(_changes_its_dataset(site, found, other) for other in model.together):
+            epochs = next(filter(None, (_epochs_over(site, other) for other in model.together)), None)
+            if epochs is not None:
+                if any(_changes_its_dataset(site, epochs, other) for other in model.together):
+                    continue
+                assert epochs.loop is not None
+                because = ("this loop runs through the loader once per epoch", epochs.loop.node)
+            elif _is_given_to_trainer(site):
+                assert site.context.owner is not None
+                because = (
+                    "a trainer runs through the loader of this method once per epoch",
+                    site.context.owner.node,
+                )
+            else:
                 continue
-            epochs = found
-            assert epochs.loop is not None
             yield Report(
                 site.node,
                 f"{quote(site.node.func)} starts its workers anew for each epoch, and the first batch waits",
                 "set `persistent_workers=True`",
                 confidence,
-                (("this loop runs through the loader once per epoch", epochs.loop.node),),
+                (because,),
                 _keep(site, workers),
             )
 
@@ -85,6 +95,15 @@ def _epochs_around(context: Context, seen: frozenset[int]) -> Context | None:
                     return found
             return None
     return None
+
+
+def _is_given_to_trainer(site: sites.Call) -> bool:
+    """Whether the loader is made in a method by which a framework's trainer asks for the loader of its epochs."""
+    owner = site.context.owner
+    if owner is None or owner.cls is None:
+        return False
+    bases = (name.rsplit(".", 1)[-1] for name in owner.cls.base_names)
+    return any(owner.name in known.EPOCH_LOADERS.get(base, ()) for base in bases)
 
 
 def _changes_its_dataset(site: sites.Call, epochs: Context, model: Model) -> bool:

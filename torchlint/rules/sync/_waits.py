@@ -63,6 +63,13 @@ def as_operand(value: Value) -> Value:
     return value.but(kind=Kind.BATCH) if value.kind is Kind.UNKNOWN else value
 
 
+def as_number(value: Value, node: cst.BaseExpression) -> Value:
+    """What is made a number: a part of what the function was given, where no more is known of that, may be a tensor."""
+    if value.kind is Kind.UNKNOWN and value.deps and isinstance(node, (cst.Subscript, cst.BinaryOperation)):
+        return value.but(kind=Kind.TENSOR, conf=Confidence.POSSIBLE)
+    return value
+
+
 def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: bool = True) -> Wait | None:
     """A wait in this context, unless the context is known to be rare.
 
@@ -96,7 +103,8 @@ def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()
     owner = model.function_of(context)
     loop = context.enclosing(Scope.LOOP)
     inside = loop if loop is not None and loop.owner is context.owner else None
-    if any(inside is None or clock.inside(inside) for clock in _clocks(owner, model)):
+    # What is measured in a loop further in has ended when this runs.
+    if any(inside is None or inside in clock.enclosing_loops()[:1] for clock in _clocks(owner, model)):
         return True
     if inside is not None or not owner.callers or id(owner) in _seen:
         return False

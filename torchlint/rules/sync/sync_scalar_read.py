@@ -12,7 +12,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._uses import inherent
-from torchlint.rules.sync._waits import waits
+from torchlint.rules.sync._waits import as_number, waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
@@ -71,8 +71,9 @@ class SyncScalarRead(Rule):
                     yield from _report(site, model, value, logged.node, logs=True)
             return
         for argument in site.arguments[:2]:
-            if argument.value.is_tensor:
-                yield from _report(site, model, argument.value, argument.node)
+            value = argument.value if model.uses_numpy else as_number(argument.value, argument.node)
+            if value.is_tensor:
+                yield from _report(site, model, value, argument.node)
                 return
 
 

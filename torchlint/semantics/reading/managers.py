@@ -37,7 +37,9 @@ class ManagerReader(ExternalReader):
         flags: set[str] = set()
         if qual in ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"):
             mode = arguments.get("mode", first)
-            if mode is None or mode.const is True:
+            if manager.optional:
+                flags.add("maybe_no_grad")
+            elif mode is None or mode.const is True:
                 flags.add("no_grad")
                 if "inference_mode" in qual:
                     flags.add("inference_mode")
@@ -60,6 +62,12 @@ class ManagerReader(ExternalReader):
                 flags.add(f"autocast:{made}")
             if first is not None and first.device & DEVICE or ".cuda." in qual:
                 self.model.accelerated = True
+        elif qual.endswith(".no_sync") or (
+            call is not None and isinstance(call.func, cst.Attribute) and call.func.attr.value == "no_sync"
+        ):
+            flags.add("no_sync")
+        elif manager.optional:
+            pass  # entered in some runs only
         elif qual in ("torch.profiler.profile", "torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx"):
             flags.add("profiler")
         elif qual in ("torch.autograd.detect_anomaly", "torch.autograd.set_detect_anomaly"):
@@ -68,10 +76,6 @@ class ManagerReader(ExternalReader):
             flags.add("stream")
         elif qual == "torch.cuda.graph":
             flags.add("graph capture")
-        elif qual.endswith(".no_sync") or (
-            call is not None and isinstance(call.func, cst.Attribute) and call.func.attr.value == "no_sync"
-        ):
-            flags.add("no_sync")
         elif qual == "torch.device" and first is not None:
             flags.add(f"device:{first.device or ANYWHERE}")
         return frozenset(flags)

@@ -211,6 +211,9 @@ class OperatorReader(ConditionReader):
         if operator in ("is", "is not"):
             return NUMBER
         if operator in ("in", "not in"):
+            literals = [item.const for item in (right.items or {}).values()] if right.qual in ("list", "tuple") else []
+            if left.const is not MISSING and literals and MISSING not in literals:
+                return NUMBER.but(const=(left.const in literals) == (operator == "in"))
             if right.kind is Kind.CONTAINER and right.qual == "dict":
                 return NUMBER  # by hash
             if left.kind is Kind.STRING:
