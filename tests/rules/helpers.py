@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
+from torchlint.engine.screening import candidates
 from torchlint.findings import Confidence
 from torchlint.rules.base import Report
 from torchlint.rules.registry import all_rules, run
@@ -21,6 +22,7 @@ def reports(source: str, code: str) -> list[tuple[int, Report]]:
     rules = [rule for rule in all_rules() if rule.code == code]
     assert rules, f"no rule {code}"
     found = [report for _, report in run(build_model(tree.module), rules)]
+    assert not found or candidates(tree.source.text, rules, linked=True), "its words would keep it from being asked"
     spans = tree.locate(report.node for report in found)
     return sorted(((spans[report.node][0].row, report) for report in found), key=lambda pair: pair[0])
 

@@ -31,7 +31,7 @@ class UnsafeGraphCapture(Rule):
     summary = "A CUDA graph captures what it cannot, or replays on old data"
     ruleset = RuleSet.EXTENDED
     torch = "1.10"
-    words = ("cuda.graph", "capture_begin", "CUDAGraph")
+    words = ("graph", "capture_begin")
 
     def on_with(self, site: sites.With, model: Model) -> Iterator[Report]:
         if _CAPTURES not in site.context.flags or hotness.in_test(site.context):
