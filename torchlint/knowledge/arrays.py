@@ -38,7 +38,7 @@ TRUTHS: Final = frozenset(
 POSITIONS: Final = frozenset(
     f"numpy.{name}"
     for name in """argmax argmin argsort argwhere bincount count_nonzero digitize flatnonzero nonzero
-    random.randint random.permutation searchsorted lexsort""".split()
+    random.integers random.randint random.permutation searchsorted lexsort""".split()
 )
 # Functions whose result has the dtype of their first array, or of the arrays in it.
 KEEP: Final = frozenset(
@@ -76,7 +76,10 @@ DRAWS: Final = {
     for size, names in {
         0: "rand randn random random_sample standard_normal",
         1: "choice exponential poisson",
-        2: "beta gamma laplace lognormal normal randint uniform",
+        2: "beta gamma integers laplace lognormal normal randint uniform",
     }.items()
     for name in names.split()
 }
+
+# What makes an object that draws: its methods are the functions of `numpy.random`.
+GENERATORS: Final = frozenset(("numpy.random.RandomState", "numpy.random.Generator", "numpy.random.default_rng"))

@@ -37,7 +37,7 @@ Env = dict[str, Value]
 class Frame:
     """A function's (or the module's, or a class body's) walk: its environment and where names outside it are found."""
 
-    __slots__ = ("breaks", "cls", "continues", "env", "info", "nonlocals", "parent", "results", "yields")
+    __slots__ = ("breaks", "cls", "continues", "env", "info", "nonlocals", "parent", "passes", "results", "yields")
 
     def __init__(self, info: FunctionInfo, parent: Frame | None, cls: ClassInfo | None = None) -> None:
         self.info = info
@@ -46,6 +46,7 @@ class Frame:
         self.env: Env = {}
         self.results: list[Value] = []
         self.yields: list[Value] = []
+        self.passes: set[int | None] = set()  # of each yield, the parameter whose elements it passes on as they are
         self.continues: list[list[Env]] = []
         self.breaks: list[list[Env]] = []
         self.nonlocals: set[str] = set()

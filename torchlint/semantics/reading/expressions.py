@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.names import device_bits, literal_of
+from torchlint.semantics.names import device_bits, literal_of, within
 from torchlint.semantics.reading.elements import ElementReader, hashable
 from torchlint.semantics.values import (
     DEVICE,
@@ -129,15 +129,33 @@ class ExpressionReader(ElementReader):
         return self.eval(node.expression)
 
     def _yield(self, node: cst.Yield) -> Value:
+        passes: int | None = None
         if isinstance(node.value, cst.From):
-            value = self.element(self.eval(node.value.item))
+            whole = self.eval(node.value.item)
+            value, passes = self.element(whole), whole.ident
         elif node.value is not None:
             value = self.eval(node.value)
+            passes = self._iterated(node.value)
         else:
             value = NONE
         self.frame.yields.append(value)
+        self.frame.passes.add(passes)
         self.effect(EffectKind.YIELD, node, value)
         return UNKNOWN
+
+    def _iterated(self, node: cst.BaseExpression) -> int | None:
+        """The parameter of which an expression is the element of the round, as a loop around binds it."""
+        for link in self.context.loops:
+            facts = link.loop
+            loop = facts.node if facts is not None else None
+            if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name):
+                continue
+            if isinstance(node, cst.Name) and node.value == loop.target.value:
+                bound = (part.target for part in within([loop.body]) if isinstance(part, cst.AssignTarget))
+                again = any(isinstance(target, cst.Name) and target.value == node.value for target in bound)
+                iterable = facts.iterable if facts is not None else None
+                return iterable.ident if iterable is not None and not again else None
+        return None
 
     def _ellipsis(self, node: cst.Ellipsis) -> Value:
         return _ELLIPSIS

@@ -7,6 +7,7 @@ from typing import Any
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.knowledge.arrays import GENERATORS
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, Role
 from torchlint.semantics.reading import arrays
@@ -58,6 +59,8 @@ class ExternalReader(MethodReader):
         if top == "numpy":
             if qual == "numpy.ndindex":
                 return Value(Kind.CONTAINER, qual="iterator", elem=Value(Kind.CONTAINER, qual="tuple", elem=NUMBER))
+            if qual in GENERATORS:
+                return Value(Kind.OBJECT, device=HOST, qual=qual, origins=(site.node,))
             return arrays.array(site, arrays.function_dtype(qual, site), qual)
         if qual in known.LOADER_WRAPPERS:
             return self.wrapped_iterable(site)

@@ -22,6 +22,7 @@ from torchlint.semantics.reading.base import Env, Frame
 from torchlint.semantics.reading.statements import StatementReader
 from torchlint.semantics.values import (
     NONE,
+    UNKNOWN,
     Kind,
     Value,
     join,
@@ -123,7 +124,12 @@ class Interpreter(StatementReader):
                 frame.results.append(NONE)
         if frame.yields:
             info.is_generator = True
-            info.returns = Value(Kind.CONTAINER, elem=functools.reduce(join, frame.yields), origins=(node,))
+            elem = functools.reduce(join, frame.yields)
+            passed = frame.passes.pop() if len(frame.passes) == 1 else None
+            if passed is None:
+                info.returns = Value(Kind.CONTAINER, elem=elem, origins=(node,))
+            else:  # iterating it gives what iterating the argument gives
+                info.returns = UNKNOWN.but(elem=elem, ident=passed, origins=(node,))
         else:
             info.returns = self.as_declared(functools.reduce(join, frame.results) if frame.results else NONE, node)
         self.frame, self.context, self.statement = saved

@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.knowledge.arrays import GENERATORS
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.names import dotted, factors, holder
@@ -149,6 +150,9 @@ class MethodReader(ModuleReader):
             return self.accelerator_method(method, site)
         if qual.startswith("torch.Generator"):
             return receiver
+        if qual in GENERATORS:
+            function = f"numpy.random.{method}"
+            return arrays.array(site, arrays.function_dtype(function, site), function)
         top = qual.split(".", 1)[0]
         if top in known.HOST_LIBRARIES or top == "numpy":
             if qual.startswith("tqdm.") and method in (

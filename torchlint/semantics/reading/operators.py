@@ -83,8 +83,6 @@ class OperatorReader(ConditionReader):
         """What an arithmetic operator gives."""
         left, right = _moved(left), _moved(right)
         if left.is_tensor or right.is_tensor:
-            if Kind.NDARRAY in (left.kind, right.kind) and (left.device | right.device) & HOST:
-                pass
             dtype = (
                 left.dtype
                 if left.is_tensor and left.dtype not in (None, "bool")
@@ -249,6 +247,7 @@ class OperatorReader(ConditionReader):
                 Kind.NUMBER,
                 Kind.UNKNOWN,
                 Kind.BATCH,
+                *((Kind.NDARRAY,) if left.kind is Kind.BATCH else ()),
             )
         ):
             if left.kind is Kind.BATCH:

@@ -154,6 +154,8 @@ class OwnCallReader(ExpressionReader):
         """A function's result for these arguments: it takes device and graph from the parameters it came from."""
         if returns.ident is not None and returns.ident in values:
             given = values[returns.ident]
+            if info.is_generator and given.kind is Kind.UNKNOWN:
+                return Value(Kind.CONTAINER, elem=returns.elem, origins=returns.origins)
             return (
                 given
                 if returns.kind in (given.kind, Kind.UNKNOWN) or given.kind is Kind.UNKNOWN and given.deps
