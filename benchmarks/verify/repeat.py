@@ -44,8 +44,9 @@ def main() -> int:
         verdicts = [evidence.verdict(experiment["rule"], result)[0] for result in results]
         close = max(ratios) / min(ratios) - 1 <= WITHIN
         opposite = {"confirmed", "repair is slower"} <= set(verdicts)
+        times = {label: [result[label]["median_us"] for result in results] for label in ("before", "after")}
         rows.append({"experiment": experiment["label"], "ratios": ratios, "verdicts": verdicts, "within": close,
-                     "opposite": opposite})  # fmt: skip
+                     "opposite": opposite, "times_us": times})  # fmt: skip
         mark = "OPPOSITE" if opposite else "ok  " if close else "OFF "
         print(f"{mark} {experiment['label']}: {', '.join(f'{ratio:.4g}' for ratio in ratios)}", flush=True)
     share = sum(row["within"] for row in rows) / len(rows) if rows else 0.0

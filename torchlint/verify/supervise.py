@@ -42,6 +42,7 @@ BESIDE = 3.0  # seconds of an experiment apart from its pairs, until that is kno
 TICK = 0.05  # seconds between looks at memory
 START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_ANSWER = 32 << 20  # bytes
+MIN_CORES = 4  # of a device's workers, to give one of them to backward alone
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 OUT_OF_TIME = "the time budget was used up"
@@ -77,8 +78,9 @@ class Watcher:
 class _Nursery:
     """The process that has loaded torch and forks the workers of one device."""
 
-    def __init__(self, script: str, device: str) -> None:
+    def __init__(self, script: str, device: str, cores: list[int]) -> None:
         self.kind, _, index = device.partition(":")
+        self._cores = cores
         self.visible = _visible(int(index or 0)) if self.kind == "cuda" else ""
         self._control, other = socket.socketpair()
         self._turn = threading.Lock()  # one thread at a time talks to it
@@ -108,7 +110,9 @@ class _Nursery:
 
     def order(self, folder: str, source: int, back: int, device: str) -> int:
         """Fork a worker that reads `source` and answers on `back`; its process id. OSError where there is none."""
-        order = {"folder": folder, "environment": self.environment(folder), "device": device}
+        order: dict[str, Any] = {"folder": folder, "environment": self.environment(folder), "device": device}
+        if device == "cuda":
+            order["cores"] = self._cores
         with self._turn:
             socket.send_fds(self._control, [json.dumps(order).encode()], [source, back])
             deadline = time.monotonic() + START_SECONDS
@@ -270,6 +274,13 @@ def group_memory(group: int) -> int:
     return total
 
 
+def _shares(count: int) -> list[list[int]]:
+    """The processors for the workers of each of `count` devices; empty lists where they are too few to be parted."""
+    usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    size = len(usable) // count
+    return [usable[index * size : (index + 1) * size] if size >= MIN_CORES else [] for index in range(count)]
+
+
 def cores() -> int:
     """The processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -352,7 +363,8 @@ class _Run:
         self.budget = budget
         self.watcher = watcher
         self.started = time.monotonic()
-        self.nurseries = {device: _Nursery(script, device) for device in devices}
+        shares = _shares(len(devices))
+        self.nurseries = {device: _Nursery(script, device, cores) for device, cores in zip(devices, shares)}  # noqa: B905
         self.results: dict[str, dict[str, Any]] = {}
         self.trials: dict[str, dict[str, Any]] = {}  # the inputs that were found, by experiment
         self.taken: list[tuple[float, float]] = []  # when experiments began, and for how long their pairs were to run
@@ -469,7 +481,8 @@ class _Run:
 def bundle() -> str:
     """The source of one file that is policy, worker and supervisor, and needs torch and the standard library alone.
 
-    Run as `python worker.py plan.json --out results.json`.
+    Run as `python worker.py plan.json --out results.json`. Its code goes by names that are no files, lest a traceback
+    or a warning open one of that name while measured code runs.
     """
     lines = [
         '"""torchlint\'s worker: measures a plan. `python worker.py plan.json --out results.json`."""',
@@ -484,7 +497,7 @@ def bundle() -> str:
         "    sys.modules[module.__name__] = module",
         "    setattr(sys.modules['torchlint.verify'], name, module)",
         "    module.SOURCES = SOURCES",
-        "    exec(compile(text, name + '.py', 'exec'), module.__dict__)",
+        "    exec(compile(text, 'torchlint-worker/' + name + '.py', 'exec'), module.__dict__)",
         "if __name__ == '__main__':",
         "    if sys.argv[1:2] == ['--serve']:",
         "        sys.modules['torchlint.verify.worker'].serve()",

@@ -7,7 +7,8 @@ measured code never sees, and answers on an inherited descriptor with lines of J
 measured code prints goes nowhere. Its values are looked at by exact type alone, so that none of its methods run here.
 
 Of a variant it takes: time, in interleaved pairs (A B B A), each repetition from the same inputs, weights, random state
-and module globals; then, in passes of their own, host waits, kernels, memory, FLOPs and bytes, and a trace.
+and module globals, where others had the processor left out; then, in passes of their own, host waits, kernels, memory,
+FLOPs and bytes, and a trace.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ import types
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchlint.verify import policy
 from torchlint.verify.helpers import Recording, helpers
@@ -45,13 +46,16 @@ REAP = 0.02  # seconds between looks for workers that ended
 MAX_COPIES = 32  # fresh inputs prepared for one timed stretch of short calls
 COPY_BYTES = 1 << 29  # and their size at most
 STRETCH = 1e-3  # seconds that a timed stretch of short calls should last
-LONGER = 3e-3  # and where they share their arguments, so that many cost nothing to prepare
-MAX_SHARED = 400  # calls of such a stretch at most
+LONGER = 1.5e-2  # and where they share their arguments, so that many cost nothing to prepare
+MAX_SHARED = 1000  # calls of such a stretch at most
 LONG_STRETCH = 0.1  # and at most, where calls are timed together because one follows the other in life
 NARROW = 0.04  # width of the interval, relative to the ratio, at which measuring may end
 CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as wide
 RESAMPLES = 400
 MAX_ROUNDS = 200
+CALM = 1.2  # times its fastest that a fixed loop may take beside a sample; else others had the processor
+CALM_ROUNDS = 3  # that must be left without the others
+PATIENCE = 1.5  # times the time for pairs, for that many
 LONG_CALL = 0.25  # seconds of a call above which passes that slow it down many times are left out
 COMPARED = 1 << 24  # elements of results that are compared at once
 TRIAL_SECONDS = 6.0  # of the processor, for finding inputs that the code accepts
@@ -166,8 +170,15 @@ class Guard:
         self.blocked: list[str] = []
 
     def install(self) -> None:
+        """Arm it. Events that nobody is stopped for, each `id()` is one, must cost the measured code little."""
+        stopped = _Stopped()
+
+        def hook(event: str, arguments: tuple[Any, ...]) -> None:
+            if stopped[event]:
+                self._hook(event, arguments)
+
         self.armed = True
-        sys.addaudithook(self._hook)
+        sys.addaudithook(hook)
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
@@ -185,7 +196,7 @@ class Guard:
             if self._may_open(*arguments):
                 return
             event = f"open {printable(str(arguments[0]), 80)}" if type(arguments[0]) in (str, int) else "open"
-        elif not event.startswith(self.STOPPED) or event in self.HARMLESS or self._granted(event, arguments):
+        elif self._granted(event, arguments):
             return
         if event in ("subprocess.Popen", "os.posix_spawn") and type(arguments[0]) is str:
             event = f"{event} {printable(os.path.basename(arguments[0]), 40)}"
@@ -255,6 +266,15 @@ class Guard:
             ):
                 return True
         return False
+
+
+class _Stopped(dict):  # type: ignore[type-arg]
+    """By event, whether the guard looks at it at all."""
+
+    def __missing__(self, event: str) -> bool:
+        harmless = event != "open" and (not event.startswith(Guard.STOPPED) or event in Guard.HARMLESS)
+        self[event] = not harmless
+        return not harmless
 
 
 MEASURED = frozenset(("<before>", "<after>", "<inputs>"))  # as the files of measured code are called
@@ -615,6 +635,11 @@ class Bench:
         self.sync()
         return result, arguments
 
+    def timed(self, variant: Variant, copies: int) -> Sample:
+        """A sample, with what the processor was worth around it."""
+        before = self.pulse()
+        return Sample(self.sample(variant, copies), max(before, self.pulse()))
+
     def sample(self, variant: Variant, copies: int) -> float:
         """Seconds for one call: `copies` calls one after the other, drained at both ends.
 
@@ -629,6 +654,20 @@ class Bench:
             entry(*arguments)
         self.sync()
         return (self.clock() - started) / copies
+
+    def pulse(self) -> float:
+        """Seconds of a fixed loop, which only tells how fast the processor is just now.
+
+        It is shared, with hyperthreads and other guests of the machine: it was seen to take twice as long for half a
+        second, and again as long as before.
+        """
+        taken = []
+        for _ in range(3):
+            started = self.clock()
+            for _ in range(1500):
+                pass
+            taken.append(self.clock() - started)
+        return min(taken)
 
     def may_share(self) -> bool:
         """Whether calls one after the other may be given the same arguments: none changes the shape of anything."""
@@ -673,16 +712,19 @@ class Bench:
         gc.collect()
         gc.freeze()
         gc.disable()
-        times = self.measure(copies)
+        rounds = self.measure(copies)
         gc.enable()
         self.phase("pairs", begun)
+        kept = calm(rounds)
         outcome.update(
             calls_per_sample=copies["before"],
             shared=self.shared,
-            rounds=len(times["before"]) // 2,
-            ratio=interval(times),
+            rounds=len(kept),
+            rounds_left_out=len(rounds) - len(kept),
+            ratio=interval(kept),
         )
-        for label, series in times.items():
+        for index, label in enumerate(("before", "after")):
+            series = [seconds for round_ in kept for seconds in round_[index]]
             outcome[label] = {**spread(series), "first_us": first[label] * 1e6}
         if self.experiment.get("criterion") == "reads":
             outcome["wrong_reads"] = self.wrong_reads()
@@ -858,16 +900,23 @@ class Bench:
         longest, shortest = max(taken.values()), min(taken.values())
         together = min(int(self.experiment.get("calls", 1)), max(1, int(LONG_STRETCH / longest)))
         wanted = max(math.ceil(STRETCH / shortest), together)
-        if wanted == 1 or self.keep:
+        if self.keep:
             return dict.fromkeys(taken, min(wanted, 4))
-        self.shared = self.may_share()
+        length = min(LONGER, self.seconds / 100)
+        self.shared = shortest < length and self.may_share()
         if self.shared:
-            return {k: max(together, min(MAX_SHARED, math.ceil(LONGER / once))) for k, once in taken.items()}
+            copies = dict.fromkeys(taken, 1)
+            for _ in range(2):  # a call among many takes less time than one alone
+                copies = {k: max(together, min(MAX_SHARED, math.ceil(length / once))) for k, once in taken.items()}
+                taken = {variant.label: self.sample(variant, copies[variant.label]) for variant in self.variants}
+            return copies
+        if wanted == 1:
+            return dict.fromkeys(taken, 1)
         size = self.inputs.size(self.inputs.fresh(self.variants[0].load(self.inputs.stand_ins)))
         return dict.fromkeys(taken, max(1, min(MAX_COPIES, wanted, COPY_BYTES // size)))
 
-    def measure(self, copies: dict[str, int]) -> dict[str, list[float]]:
-        """Seconds of a call by variant: rounds of A B B A, after warm-up, until it is narrow or time is up."""
+    def measure(self, copies: dict[str, int]) -> list[Round]:
+        """Rounds of A B B A, after warm-up, until their ratio is narrow or time is up."""
         a, b = self.variants
         end = self.clock() + self.seconds
         warm_until = self.clock() + self.seconds / 4
@@ -878,20 +927,21 @@ class Bench:
             steady = all(max(last) <= 1.1 * min(last) for last in (series[-3:] for series in history.values()))
             if (turn >= 2 and steady) or self.clock() > warm_until:
                 break
-        times: dict[str, list[float]] = {"before": [], "after": []}
+        rounds: list[Round] = []
         check = 5
         for count in range(1, MAX_ROUNDS + 1):
-            for variant in (a, b, b, a):
-                times[variant.label].append(self.sample(variant, copies[variant.label]))
-            now = self.clock()
-            if now > end and count >= (2 if self.compiles else 3):
-                break
+            first, second, third, fourth = (self.timed(v, copies[v.label]) for v in (a, b, b, a))
+            rounds.append(((first, fourth), (second, third)))
+            over = self.clock() - end
+            if over > 0 and count >= (2 if self.compiles else 3):
+                if over > (PATIENCE - 1) * self.seconds or len(undisturbed(rounds)) >= CALM_ROUNDS:
+                    break
             if count >= check:
                 check = math.ceil(count * 1.4)
-                if is_narrow(interval(times)):
+                if len(undisturbed(rounds)) >= CALM_ROUNDS and is_narrow(interval(calm(rounds))):
                     break
             gc.collect(0)
-        return times
+        return rounds
 
     # -- passes of their own -------------------------------------------------------------------------------------------
 
@@ -1014,13 +1064,13 @@ class Bench:
     def clocks(self) -> dict[str, Any]:
         """Seconds that the flagged reading of a clock says have passed, in the code as written and as repaired.
 
-        Of several readings, as in a loop, the median, and that of five calls. Empty where nothing of the kind is read;
+        Of several readings, as in a loop, the median, and that of nine calls. Empty where nothing of the kind is read;
         "apart" says whether no call of the one said what a call of the other did.
         """
-        reported: dict[str, list[float]] = {"before": [], "after": []}
+        reported: dict[str, list[Sample]] = {"before": [], "after": []}
         flagged: list[int] = []
         for variant in self.variants:
-            for _ in range(5):
+            for _ in range(9):
                 watch = _ClockWatch(self.torch)
                 with watch:
                     entry, (arguments,) = self.prepare(variant)
@@ -1028,14 +1078,17 @@ class Bench:
                         entry(*arguments)
                         self.sync()
                     watch.spans.clear()
+                    pulse = self.pulse()
                     entry(*arguments)
                     self.sync()
+                    pulse = max(pulse, self.pulse())
                 if variant is self.variants[0]:
                     flagged = watch.nearest((self.experiment.get("rows") or (0, 0))[1])
                 # The repair adds a wait: the readings are as many, in rows of their own.
                 with contextlib.suppress(IndexError):
-                    reported[variant.label].append(statistics.median(watch.spans[i][1] for i in flagged))
-        before, after = reported["before"], reported["after"]
+                    read = statistics.median(watch.spans[i][1] for i in flagged)
+                    reported[variant.label].append(Sample(read, pulse))
+        before, after = (calm_seconds(samples) for samples in reported.values())
         if not before or not after:
             return {}
         return {
@@ -1365,22 +1418,52 @@ def steps(torch: Any, mark: Callable[[], None]) -> Iterator[None]:
 # -- statistics --------------------------------------------------------------------------------------------------------
 
 
-def interval(times: dict[str, list[float]]) -> dict[str, float]:
-    """The ratio of medians, before over after, and its 95 % interval by resampling whole rounds of A B B A."""
-    before, after = times["before"], times["after"]
-    rounds = len(before) // 2
+class Sample(NamedTuple):
+    """Seconds of a call, and the slower of the loops that ran before and after it."""
+
+    seconds: float
+    pulse: float
+
+
+Round = tuple[tuple[Sample, Sample], tuple[Sample, Sample]]  # both of the code as written, both of its repair
+Times = tuple[list[float], list[float]]  # seconds of the same
+
+
+def calm_seconds(samples: list[Sample]) -> list[float]:
+    """The seconds of the samples that nothing disturbed or, where these are too few, of all."""
+    fastest = min((sample.pulse for sample in samples), default=0.0)
+    good = [sample.seconds for sample in samples if sample.pulse <= CALM * fastest]
+    return good if len(good) >= CALM_ROUNDS else [sample.seconds for sample in samples]
+
+
+def undisturbed(rounds: list[Round]) -> list[Times]:
+    """The samples beside which the processor was as fast as it can be, of the rounds that have some of both codes."""
+    fastest = min(sample.pulse for round_ in rounds for samples in round_ for sample in samples)
+
+    def good(samples: tuple[Sample, Sample]) -> list[float]:
+        return [sample.seconds for sample in samples if sample.pulse <= CALM * fastest]
+
+    times = [(good(before), good(after)) for before, after in rounds]
+    return [both for both in times if all(both)]
+
+
+def calm(rounds: list[Round]) -> list[Times]:
+    """The samples that nothing disturbed or, where these are too few, all."""
+    times = undisturbed(rounds)
+    if len(times) >= min(CALM_ROUNDS, len(rounds)):
+        return times
+    return [([s.seconds for s in before], [s.seconds for s in after]) for before, after in rounds]
+
+
+def interval(rounds: list[Times]) -> dict[str, float]:
+    """The median of the ratios of rounds, before over after, and its 95 % interval by resampling whole rounds."""
+    ratios = [statistics.mean(before) / statistics.mean(after) for before, after in rounds]
     draw = random.Random(0)
-    ratios = []
-    for _ in range(RESAMPLES):
-        chosen = [draw.randrange(rounds) for _ in range(rounds)]
-        top = statistics.median([before[2 * i + k] for i in chosen for k in (0, 1)])
-        bottom = statistics.median([after[2 * i + k] for i in chosen for k in (0, 1)])
-        ratios.append(top / bottom)
-    ratios.sort()
+    medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
     return {
-        "median": statistics.median(before) / statistics.median(after),
-        "low": ratios[int(0.025 * RESAMPLES)],
-        "high": ratios[int(0.975 * RESAMPLES) - 1],
+        "median": statistics.median(ratios),
+        "low": medians[int(0.025 * RESAMPLES)],
+        "high": medians[int(0.975 * RESAMPLES) - 1],
     }
 
 
@@ -1632,6 +1715,8 @@ def load() -> Any:
     import torch.utils.data
     import torch.utils.flop_counter
 
+    # A tensor's hash is its `id()`, of which the guard's hook is told: that doubled the time of a walk over parameters.
+    vars(torch._tensor)["id"] = object.__hash__
     with contextlib.suppress(ImportError):
         import numpy  # noqa: F401
     return torch
@@ -1648,9 +1733,14 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
         os.dup2(source, 0)
         os.close(source)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        cores = order.get("cores") or ()
+        if cores:
+            os.sched_setaffinity(0, cores[:-1])
         torch = load()
         device = torch.device(order["device"])
         warm_up(torch, device)
+        if cores:
+            part_threads(cores[-1])
         os.write(descriptor, b"\n")  # ready
         with open(0, "rb", closefd=False) as requests:
             request = json.loads(requests.readline())
@@ -1681,6 +1771,18 @@ def warm_up(torch: Any, device: Any) -> None:
     if device.type == "cuda":
         torch.cuda.manual_seed_all(0)
         torch.cuda.synchronize()
+
+
+def part_threads(core: int) -> None:
+    """Give the threads that run backward a core of their own.
+
+    Waking a thread takes longer on another core than on one's own, and the system puts both on one core in this process
+    and not in that: figures of small training steps differed by half from one run to the next.
+    """
+    for thread in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/comm", encoding="utf-8") as file:
+            if file.read().startswith("pt_autograd"):
+                os.sched_setaffinity(int(thread), {core})
 
 
 def tame_schedulers(torch: Any) -> None:
