@@ -311,8 +311,8 @@ SETUP_METHODS: Final = frozenset(
 
 BUILTINS: Final = frozenset(
     """abs all any bin bool breakpoint bytearray bytes callable chr classmethod compile complex delattr dict dir divmod
-    enumerate eval exec filter float format frozenset getattr globals hasattr hash help hex id input int isinstance
-    issubclass iter len list locals map max memoryview min next object oct open ord pow print property range repr
+    enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help hex id input int isinstance
+    issubclass iter len list locals map max memoryview min next object oct open ord pow print property quit range repr
     reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip __import__""".split()
 )
 
@@ -322,6 +322,7 @@ TEST_FIXTURES: Final = frozenset(
 )
 LOG_METHODS: Final = frozenset("debug info warning warn error exception critical log".split())
 WARNING_METHODS: Final = frozenset("warning warn warn_explicit error critical exception".split())
+EXITS: Final = frozenset("sys.exit os._exit os.abort exit quit".split())  # none of what is before them runs again
 DEBUG_WORDS: Final = ("debug", "verbose", "profil", "trace", "tracing", "sanity", "benchmark_mode")
 
 DTYPES: Final[dict[str, str]] = {

@@ -149,6 +149,8 @@ def iterates(loop: Context) -> Iterates:
         return Iterates.LAYERS
     if _own_work(loop, _WORK):
         return Iterates.STEPS
+    if element is not None and _is_named_module(element):
+        return Iterates.LAYERS
     # What is done now and then, such as an evaluation every thousand steps, makes no epochs of steps.
     steps = [inner for inner in facts.inner if iterates(inner) is Iterates.STEPS and not _is_rare(inner)]
     runs = _own_work(loop, _RUNS)
@@ -337,6 +339,14 @@ def _is_parameter(element: Value | None) -> bool:
     if element.items:
         return any(item.qual == "torch.nn.Parameter" for item in element.items.values())
     return element.qual == "torch.nn.Parameter"
+
+
+def _is_named_module(element: Value) -> bool:
+    """Whether it is a module with its name, as `named_modules` and `items` give them."""
+    parts = element.items or {}
+    return len(parts) == 2 and all(
+        index in parts and parts[index].kind is kind for index, kind in enumerate((Kind.STRING, Kind.MODULE))
+    )
 
 
 def hot(context: Context) -> Hot | None:

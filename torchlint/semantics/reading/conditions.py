@@ -155,6 +155,10 @@ class ConditionReader(AttributeReader):
             if last in ("is_tracing", "is_scripting", "is_in_onnx_export", "isEnabledFor", "_get_tracing_state"):
                 return Gate.DEBUG
             return Gate.NONE
+        given = _given(test)
+        if given is not None:  # `debug_percentile is not None`: who debugs gives it
+            last = (dotted(given) or "").rsplit(".", 1)[-1].lower()
+            return Gate.DEBUG if any(word in last for word in known.DEBUG_WORDS) else Gate.NONE
         name = dotted(test)
         if name is None and isinstance(test, cst.Subscript):
             key = self.literal_key(test)
@@ -428,6 +432,14 @@ class ConditionReader(AttributeReader):
             "torch.FloatTensor",
             "torch.cuda.FloatTensor",
         )
+
+
+def _given(test: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What a test asks to be something: `x` in `x is not None`."""
+    if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, cst.IsNot):
+        return None
+    none = test.comparisons[0].comparator
+    return test.left if isinstance(none, cst.Name) and none.value == "None" else None
 
 
 def _asks_of_interval(node: cst.BooleanOperation) -> bool:

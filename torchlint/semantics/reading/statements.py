@@ -93,6 +93,8 @@ class StatementReader(DefinitionReader):
                 self.frame.env[identifier(node.target.value)] = declared
         elif isinstance(node, cst.Return):
             value = self.eval(node.value) if node.value is not None else NONE
+            if isinstance(value.const, bool) and self.context.rare:  # who asks for it learns that it is seldom so
+                value = value.but(gates=(Gate.RARE, Gate.NONE) if value.const else (Gate.NONE, Gate.RARE))
             self.frame.results.append(value)
             info = self.frame.info
             if self.recording and node.value is not None:
@@ -143,10 +145,10 @@ class StatementReader(DefinitionReader):
         self.statement = node
         value = self.condition(node.test, "if")
         then_gate, else_gate = self.gates_of(node, value)
-        if then_gate is Gate.NONE and (_fails(node.body) or _warns(node.body)):
+        if then_gate is Gate.NONE and (self._fails(node.body) or _warns(node.body)):
             then_gate = Gate.RARE
         other = node.orelse.body if isinstance(node.orelse, cst.Else) else None
-        if else_gate is Gate.NONE and other is not None and (_fails(other) or _warns(other)):
+        if else_gate is Gate.NONE and other is not None and (self._fails(other) or _warns(other)):
             else_gate = Gate.RARE
         before = self.frame.env
         after_test = self.context
@@ -186,6 +188,15 @@ class StatementReader(DefinitionReader):
                     del env[name]
         self.frame.env = join_envs(then_env, else_env)
         return after_test
+
+    def _fails(self, body: cst.BaseSuite) -> bool:
+        """Whether a branch ends in an error, or ends the program: what it does before, it does once."""
+        last = body.body[-1] if body.body else None
+        if isinstance(last, cst.SimpleStatementLine):
+            last = last.body[-1]
+        if isinstance(last, cst.Expr) and isinstance(last.value, cst.Call):
+            return self.eval_quietly(last.value.func).qual in known.EXITS
+        return isinstance(last, cst.Raise)
 
     def match_statement(self, node: cst.Match) -> None:
         subject = self.eval(node.subject)
@@ -369,14 +380,6 @@ def _leaves(body: cst.BaseSuite) -> bool:
     if isinstance(last, cst.SimpleStatementLine):
         last = last.body[-1]
     return isinstance(last, (cst.Break, cst.Return))
-
-
-def _fails(body: cst.BaseSuite) -> bool:
-    """Whether a branch ends in an error: what it does before, it does once."""
-    last = body.body[-1] if body.body else None
-    if isinstance(last, cst.SimpleStatementLine):
-        last = last.body[-1]
-    return isinstance(last, cst.Raise)
 
 
 def _warns(body: cst.BaseSuite) -> bool:
