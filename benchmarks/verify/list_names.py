@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import textwrap
 import types
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+import torch._dynamo
 import torch.distributions
 import torch.functional
 import torch.utils.checkpoint
@@ -30,7 +33,7 @@ REFUSED = {
     "torch.nn.modules": "ParameterDict BufferDict Container",
     "numpy": "load save savez savez_compressed loadtxt savetxt genfromtxt fromfile fromregex memmap ndarray recarray "
     "DataSource show_config show_runtime get_include info test source lookfor deprecate nested_iters nditer "
-    "frompyfunc setbufsize seterrcall recfromcsv recfromtxt record",
+    "frompyfunc setbufsize seterrcall recfromcsv recfromtxt record bmat",  # bmat looks names up in its caller's frame
     "time": "pthread_getcpuclockid clock_settime clock_settime_ns tzset",
     "random": "SystemRandom",
     "functools": "singledispatch singledispatchmethod WRAPPER_ASSIGNMENTS WRAPPER_UPDATES",  # evaluate annotations
@@ -38,7 +41,8 @@ REFUSED = {
     "dataclasses": "make_dataclass",
     "typing": "get_type_hints ForwardRef evaluate_forward_ref",
     "operator": "attrgetter methodcaller",  # follow attributes that stand in strings
-    "enum": "global_enum global_enum_repr global_str global_flag_repr property member nonmember",
+    # An enumeration's class makes classes with any special methods.
+    "enum": "global_enum global_enum_repr global_str global_flag_repr property member nonmember EnumMeta EnumType",
 }
 TORCH = (
     "torch.nn torch.nn.functional torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.nn.modules torch.linalg "
@@ -110,8 +114,37 @@ system popen Popen import_module CDLL PyDLL environ check_output check_call geto
 execWrapper loads exec_module load_module load_library spawn posix_spawn fork exec execv execve execvp
 compile_string builtins importlib subprocess sys os io pickle marshal shutil socket pathlib inspect gc
 reinterpret_tensor ipc_handle from_ipc_handle cuda_stream raw_cuda_graph raw_cuda_graph_exec unsafe_set_data
-add_execution_trace_observer
+add_execution_trace_observer multiprocessing_context reducer cffi capsule kineto_results custom_device_mod dynamo_ctx
+compiler_config get_compiler_config aot_compile obj storage_type cast _os _sys _io _thread _C
 """.split()
+# What measured code can come to hold whose private attributes lead to files, processes, addresses or compilers. A file
+# may define attributes of its own, and these names among them would open the same of a foreign object: they are found
+# on all of these, apart from those that are harmless there and usual elsewhere.
+INSIDES = (
+    "torch.Tensor torch.UntypedStorage torch.TypedStorage torch.Generator torch.nn.Module torch.optim.Optimizer "
+    "torch.optim.lr_scheduler.LRScheduler torch.autograd.Function torch.autograd.function.FunctionCtx "
+    "torch.utils.data.DataLoader torch.utils.data.dataloader._SingleProcessDataLoaderIter "
+    "torch.utils.data.dataloader._MultiProcessingDataLoaderIter torch._dynamo.eval_frame.OptimizedModule "
+    "torch._dynamo.eval_frame.OptimizeContext torch.profiler.profile torch.autograd.profiler.profile "
+    "torch.amp.GradScaler torch.autocast multiprocessing.context.ForkContext multiprocessing.context.Process "
+    "multiprocessing.connection.Connection multiprocessing.queues.Queue multiprocessing.queues.SimpleQueue "
+    "multiprocessing.popen_fork.Popen multiprocessing.synchronize.SemLock multiprocessing.util.Finalize "
+    "threading.Thread threading.Condition numpy.ndarray numpy.dtype numpy.ufunc numpy.vectorize "
+    "numpy.random.BitGenerator numpy.random.Generator contextlib.ExitStack contextlib._GeneratorContextManager "
+    "functools.partial random.Random enum.EnumMeta"
+).split()
+USUAL = (
+    "_accelerator_graph_capture_health_check _apply _args _base _benchmark _buffers _call _cleanup _close _closed "
+    "_collate_fn _cond _config _count _cuda_graph_capture_health_check _dataset _device _drop_last _dtype _enabled "
+    "_fields _flatten _forward_hooks _forward_pre_hooks _get_lr_called_within_step _get_name _grad "
+    "_group_tensors_by_device_and_dtype _growth_factor _hash _hooks _identity _indices _init_group _initial_step "
+    "_initialize _initialized _iterator _key _kwargs _last_lr _lazy_init_scale_growth_tracker _load_from_state_dict "
+    "_lock _mapping _modules _name _named_members _nnz _non_persistent_buffers_set _num_samples _num_workers "
+    "_optimizer_step_post_hooks _optimizer_step_pre_hooks _orig_mod _pad _parameters _pin_memory _rand _rank _read "
+    "_register_hook _register_load_state_dict_pre_hook _register_state_dict_hook _reset _reset_parameters _rng "
+    "_save_to_state_dict _scale _size _slice _started _state _stats _step_count _stop _target _timeout _to _update_lr "
+    "_values _version _world_size _writer"
+).split()
 
 
 def public(names: Iterable[str]) -> list[str]:
@@ -203,6 +236,26 @@ def attributes(names: dict[str, set[str]]) -> set[str]:
     return found - set(REFUSED_ATTRIBUTES)
 
 
+def insides(names: dict[str, set[str]]) -> set[str]:
+    """Private names of what measured code can come to hold."""
+    kinds = [thing(path) for path in INSIDES]
+    layer = torch.nn.Linear(1, 1)
+    optimizer = torch.optim.Adam(layer.parameters())
+    loader = torch.utils.data.DataLoader([1.0, 2.0], num_workers=1)
+    compiled = torch.compile(len, backend="eager")
+    workers = iter(loader)
+    held = [layer, optimizer, loader, workers, workers._workers[0], compiled, torch.compile(layer, backend="eager"),
+            torch.optim.lr_scheduler.StepLR(optimizer, 1), layer(torch.zeros(1)).grad_fn]  # fmt: skip
+    found = {name for value in (*kinds, *held) for name in dir(value) if re.fullmatch(r"_(?!_).*(?<!__)", name)}
+    return found - {name for known in names.values() for name in known} - set(USUAL)
+
+
+def thing(path: str) -> Any:
+    """What a full name stands for."""
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
 def packed(words: Iterable[str]) -> str:
     return "\n".join(textwrap.wrap(" ".join(sorted(words)), 116, break_long_words=False, break_on_hyphens=False))
 
@@ -219,7 +272,7 @@ def main() -> None:
         "# attributes of values: of tensors, modules, arrays, containers, text, ...",
         f'ATTRIBUTES = """\n{packed(attributes(names))}\n"""\n',
         "# attributes that are refused whoever defines them",
-        f'REFUSED_ATTRIBUTES = """\n{packed(set(REFUSED_ATTRIBUTES))}\n"""',
+        f'REFUSED_ATTRIBUTES = """\n{packed({*REFUSED_ATTRIBUTES, *insides(names)})}\n"""',
     ]
     TARGET.write_text("\n".join(parts) + "\n", encoding="utf-8")
 

@@ -26,8 +26,8 @@ Error copy deepcopy
 Field FrozenInstanceError InitVar KW_ONLY MISSING asdict astuple dataclass field fields is_dataclass replace
 """,
     "enum": """
-CONFORM CONTINUOUS EJECT Enum EnumCheck EnumMeta EnumType Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS
-ReprEnum STRICT StrEnum UNIQUE auto pickle_by_enum_name pickle_by_global_name unique verify
+CONFORM CONTINUOUS EJECT Enum EnumCheck Flag FlagBoundary IntEnum IntFlag KEEP NAMED_FLAGS ReprEnum STRICT StrEnum
+UNIQUE auto pickle_by_enum_name pickle_by_global_name unique verify
 """,
     "functools": """
 cache cached_property cmp_to_key lru_cache partial partialmethod reduce total_ordering update_wrapper wraps
@@ -50,7 +50,7 @@ apply_over_axes arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argm
 argwhere around array array2string array_equal array_equiv array_repr array_split array_str asanyarray asarray
 asarray_chkfinite ascontiguousarray asfortranarray asin asinh asmatrix astype atan atan2 atanh atleast_1d atleast_2d
 atleast_3d average bartlett base_repr binary_repr bincount bitwise_and bitwise_count bitwise_invert
-bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman block bmat bool bool_ broadcast
+bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman block bool bool_ broadcast
 broadcast_arrays broadcast_shapes broadcast_to busday_count busday_offset busdaycalendar byte bytes_ c_ can_cast
 cbrt cdouble ceil character choose clip clongdouble column_stack common_type complex128 complex256 complex64
 complexfloating compress concat concatenate conj conjugate convolve copy copysign copyto corrcoef correlate cos cosh
@@ -450,10 +450,10 @@ bias_k bias_v bidirectional bijective bincount binomial bit_count bit_generator 
 bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or bitwise_or_
 bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ bmm bool boxed_grads_call broadcast_to buffers
 byte byteorder bytes byteswap c_contiguous call_super_init callback capitalize capture_begin capture_end casefold
-cast cauchy_ ccol_indices cdf cdouble ceil ceil_ ceil_mode center cfloat chalf char check_forward_args
-check_hidden_size check_input check_worker_number_rationality children chisquare choice choices cholesky
-cholesky_inverse cholesky_solve choose chunk chunking_method clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_
-clear clear_saved_tensors_on_access clip clip_ clone clone_state close cls_to_become coalesce codomain col_indices
+cauchy_ ccol_indices cdf cdouble ceil ceil_ ceil_mode center cfloat chalf char check_forward_args check_hidden_size
+check_input check_worker_number_rationality children chisquare choice choices cholesky cholesky_inverse
+cholesky_solve choose chunk chunking_method clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clear
+clear_saved_tensors_on_access clip clip_ clone clone_state close cls_to_become coalesce codomain col_indices
 collate_fn compile component_distribution compress concentration concentration0 concentration1 conj conj_physical
 conj_physical_ conjugate const_data_ptr contiguous convert_sync_batchnorm copy copy_ copysign copysign_ corrcoef cos
 cos_ cosh cosh_ count count_nonzero cov covariance_matrix cpu cpu_time cpu_time_total cross crow_indices cuda
@@ -494,23 +494,23 @@ lt_ lu lu_solve mH mT major maketrans manual_seed map2_ map_ mark_dirty mark_non
 masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select materialize materialize_grads matmul
 matrix_exp matrix_power max max_norm maximum maxlen maybe_clear_saved_tensors mean median merge_masks metadata min
 minimum minor mixture_distribution mm mode module_load modules momentum most_common move_to_end moveaxis movedim
-msort mtia mul mul_ multi_processor_count multinomial multiply multiply_ multiprocessing_context
-multivariate_hypergeometric multivariate_normal mv mvlgamma mvlgamma_ n_fields n_sequence_fields n_unnamed_fields
-name named_buffers named_children named_modules named_parameters names nan_to_num nan_to_num_ nanmean nanmedian
-nanquantile nansum narrow narrow_copy nbytes ndim ndimension ne ne_ needs_input_grad neg neg_ negative negative_
-negative_binomial nelement new new_child new_empty new_empty_strided new_full new_ones new_tensor new_zeros
-next_functions nextafter nextafter_ non_differentiable noncentral_chisquare noncentral_f nonzero nonzero_static norm
-norm1 norm2 norm_first norm_type normal normal_ normalized_shape normalvariate not_equal not_equal_ num
-num_batches_tracked num_channels num_embeddings num_features num_groups num_heads num_layers num_samples num_workers
-numel numerator numpy obj orgqr ormqr out_channels out_features out_proj outer output_nr output_padding p padding
-padding_idx padding_mode parallel_apply param_groups param_shape parameters parents pareto paretovariate partition
-permutation permute permute_hidden permuted perplexity persistent_workers pin_memory pin_memory_device pinverse
-poisson polygamma polygamma_ pool pop pop_all popitem popleft positive pow pow_ power precision_matrix predict
-prefetch_factor prelu prepare_trace preset_metadata_json probs prod profile_hook_step proj_size push put put_
-q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_proj_weight q_scale q_zero_point qr qscheme
-quantile query rad2deg rad2deg_ rand randbytes randint randn random random_ random_integers random_sample randrange
-rate ravel rayleigh readonly real reciprocal reciprocal_ record record_event record_stream recursive_undo
-register_backward_hook register_buffer register_forward_hook register_forward_pre_hook register_full_backward_hook
+msort mtia mul mul_ multi_processor_count multinomial multiply multiply_ multivariate_hypergeometric
+multivariate_normal mv mvlgamma mvlgamma_ n_fields n_sequence_fields n_unnamed_fields name named_buffers
+named_children named_modules named_parameters names nan_to_num nan_to_num_ nanmean nanmedian nanquantile nansum
+narrow narrow_copy nbytes ndim ndimension ne ne_ needs_input_grad neg neg_ negative negative_ negative_binomial
+nelement new new_child new_empty new_empty_strided new_full new_ones new_tensor new_zeros next_functions nextafter
+nextafter_ non_differentiable noncentral_chisquare noncentral_f nonzero nonzero_static norm norm1 norm2 norm_first
+norm_type normal normal_ normalized_shape normalvariate not_equal not_equal_ num num_batches_tracked num_channels
+num_embeddings num_features num_groups num_heads num_layers num_samples num_workers numel numerator numpy orgqr
+ormqr out_channels out_features out_proj outer output_nr output_padding p padding padding_idx padding_mode
+parallel_apply param_groups param_shape parameters parents pareto paretovariate partition permutation permute
+permute_hidden permuted perplexity persistent_workers pin_memory pin_memory_device pinverse poisson polygamma
+polygamma_ pool pop pop_all popitem popleft positive pow pow_ power precision_matrix predict prefetch_factor prelu
+prepare_trace preset_metadata_json probs prod profile_hook_step proj_size push put put_ q_per_channel_axis
+q_per_channel_scales q_per_channel_zero_points q_proj_weight q_scale q_zero_point qr qscheme quantile query rad2deg
+rad2deg_ rand randbytes randint randn random random_ random_integers random_sample randrange rate ravel rayleigh
+readonly real reciprocal reciprocal_ record record_event record_stream recursive_undo register_backward_hook
+register_buffer register_forward_hook register_forward_pre_hook register_full_backward_hook
 register_full_backward_pre_hook register_hook register_load_state_dict_post_hook register_load_state_dict_pre_hook
 register_module register_parameter register_post_accumulate_grad_hook register_prehook register_state_dict_post_hook
 register_state_dict_pre_hook register_step_post_hook register_step_pre_hook reinforce release relu relu_ remainder
@@ -528,28 +528,73 @@ shuffle sigmoid sigmoid_ sign sign_ signbit sin sin_ sinc sinc_ sinh sinh_ size 
 smallest_normal smm softmax solve sort sparse sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ split
 split_with_sizes splitlines sqrt sqrt_ square square_ squeeze squeeze_ sspaddmm standard_cauchy standard_exponential
 standard_gamma standard_normal standard_t start start_trace startswith state state_dict std stddev step stft stop
-stop_trace storage_offset storage_type str stride strides strip sub sub_ subdtype suboffsets subtract subtract_ sum
-sum_to_size support svd swapaxes swapaxes_ swapcase swapdims swapdims_ symeig symmetric_difference
-symmetric_difference_update synchronize t t_ table take take_along_dim tan tan_ tanh tanh_ temperature tensor_split
-throw tile timeout tiny title to to_bytes to_complex to_dense to_device to_empty to_mkldnn to_padded_tensor to_real
-to_save to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr tobytes
-toggle_collection_dynamic tolist tomaxint topk toreadonly total total_memory trace track_running_stats train
-training translate transpose transpose_ transposed triangular triangular_solve tril tril_ triu triu_ true_divide
-true_divide_ trunc trunc_ type type_as unbind unflatten unfold uniform uniform_ union unique unique_consecutive
-unsafe_chunk unsafe_split unsafe_split_with_sizes unscale_ unsqueeze unsqueeze_ update upper v_proj_weight value
-values var variance vdim vdot view view_as vjp vmap volatile vonmises vonmisesvariate vsplit wait wait_event
-wait_stream wald weibull weibullvariate weight weight_hh_l0 weight_ih_l0 where with_cache worker_init_fn xlogy
-xlogy_ xpu zero_ zero_grad zfill zipf
+stop_trace storage_offset str stride strides strip sub sub_ subdtype suboffsets subtract subtract_ sum sum_to_size
+support svd swapaxes swapaxes_ swapcase swapdims swapdims_ symeig symmetric_difference symmetric_difference_update
+synchronize t t_ table take take_along_dim tan tan_ tanh tanh_ temperature tensor_split throw tile timeout tiny
+title to to_bytes to_complex to_dense to_device to_empty to_mkldnn to_padded_tensor to_real to_save to_sparse
+to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr tobytes toggle_collection_dynamic tolist
+tomaxint topk toreadonly total total_memory trace track_running_stats train training translate transpose transpose_
+transposed triangular triangular_solve tril tril_ triu triu_ true_divide true_divide_ trunc trunc_ type type_as
+unbind unflatten unfold uniform uniform_ union unique unique_consecutive unsafe_chunk unsafe_split
+unsafe_split_with_sizes unscale_ unsqueeze unsqueeze_ update upper v_proj_weight value values var variance vdim vdot
+view view_as vjp vmap volatile vonmises vonmisesvariate vsplit wait wait_event wait_stream wald weibull
+weibullvariate weight weight_hh_l0 weight_ih_l0 where with_cache worker_init_fn xlogy xlogy_ xpu zero_ zero_grad
+zfill zipf
 """
 
 # attributes that are refused whoever defines them
 REFUSED_ATTRIBUTES = """
-CDLL Popen PyDLL add_execution_trace_observer ag_code ag_frame builtins check_call check_output co_code co_consts
-compile_string cr_code cr_frame ctypes cuda_stream debug_dump dump dumps environ exec execWrapper exec_module execv
-execve execvp export_chrome_trace export_memory_timeline export_stacks f_back f_builtins f_code f_globals f_locals
-fork format format_map from_buffer from_file from_ipc_handle func_code func_globals gc getoutput getstatusoutput
-gi_code gi_frame gi_yieldfrom import_module importlib inspect io ipc_handle load_library load_module loads marshal
-mro newbyteorder os pathlib pickle popen posix_spawn raw_alloc raw_cuda_graph raw_cuda_graph_exec raw_delete
-reinterpret_tensor resize save save_to_buffer set_ share_memory share_memory_ shutil socket spawn storage subprocess
-sys system tb_frame tb_lasti tb_next tofile unsafe_set_data untyped_storage with_traceback
+CDLL Popen PyDLL _C _DataLoader__initialized _DataLoader__multiprocessing_context _IterableDataset_len_called _Popen
+_abc_impl _acquire_restore _addmm_activation _after_fork _aot_compile _at_fork_reinit _auto_collation
+_autocast_to_full_precision _autocast_to_reduced_precision _backward_cls _backward_hooks _backward_pre_hooks
+_bad_message_length _base_seed _bit_generator _bootstrap _bootstrap_inner _byteswap _call_as_normal _call_impl
+_call_lazy_check _cdata _cffi _check_available _check_closed _check_for_existing_members_ _check_inf_per_device
+_check_readable _check_scale_growth_tracker _check_writable _checkpoint_offset _clean_up_persistent_workers_atexit
+_clear_non_serializable_cached_data _coalesced_ _compiled_autograd_backward_state _compiled_autograd_key
+_compiled_call_impl _conj _conj_physical _convert_ _create_ _create_cb_wrapper _create_exit_wrapper _ctypes
+_data_ptr _data_queue _dataset_kind _deepcopy _delete _dimI _dimV _element_size _ensure_function_events _expired
+_fake_device _feed _finalize_close _finalize_join _find_data_repr_ _find_data_type_ _find_new_ _fix_weakref
+_forward_hooks_always_called _forward_hooks_with_kwargs _forward_pre_hooks_with_kwargs _found_inf_per_device
+_free_weak_ref _from_buffer _get_backward_hooks _get_backward_pre_hooks _get_closed_form_lr
+_get_compiled_autograd_symints _get_data _get_distributed_info _get_filename _get_growth_tracker _get_iterator
+_get_legacy_storage_class _get_mixins_ _get_scale_async _get_shared_fd _get_strided_loop _get_ufunc_and_otypes
+_getitem _grad_fn _handle _has_symbolic_sizes_strides _in_order _index_queues _index_sampler _init_stage_2
+_input_metadata _io _is_all_true _is_any_true _is_full_backward_hook _is_initial _is_owned _is_protocol
+_is_pure_view _is_shared _is_torch_compile _is_view _is_zerotensor _isolate_recompiles_id _launch _lazy_clone
+_load_aot_compiled_module _load_state_dict_post_hooks _load_state_dict_pre_hooks _make_methods _make_name
+_make_subclass _make_wrapper_subclass _mark_worker_as_unavailable _materialize_non_diff_grads _maybe_opt_step
+_maybe_warn_non_full_backward_hook _maybe_wrap_index _memory_profile _module_source _nbytes _neg_view
+_nested_tensor_size _nested_tensor_storage_offsets _nested_tensor_strides _new_shared _new_shared_cuda
+_new_shared_fd_cpu _new_shared_filename_cpu _new_using_fd_cpu _new_using_filename_cpu _new_with_file
+_new_with_weak_ptr _new_wrapped_storage _next_data _next_index _num_yielded _on_queue_feeder_error
+_opt_mod_attributes _optimizer_load_state_dict_post_hooks _optimizer_load_state_dict_pre_hooks
+_optimizer_state_dict_post_hooks _optimizer_state_dict_pre_hooks _optimizer_step_code _os _parent_name _parent_pid
+_parse_kineto_results _patch_step_function _persistent_workers _pg _philox_normal_ _philox_uniform_
+_pickle_storage_type _pin_memory_device _poisson_lam_max _poll _popen _post_accumulate_grad_hooks _prefetch_factor
+_prepare_trace _process_data _process_value_according_to_param_policy _profile_name _push_cm_exit
+_push_exit_callback _python_dispatch _randbelow _randbelow_with_getrandbits _randbelow_without_getrandbits
+_raw_saved_tensors _rcvd_idx _recreate_cm _recv _recv_bytes _reduce_ex_internal _register_hook_dict
+_register_persistent_workers_atexit _release_ipc_counter _release_ipc_counter_cuda _release_save
+_replicate_for_data_parallel _reset_internal_locks _resize_ _resize_with_addr_ _resolve_dtypes_and_context
+_rev_view_func_unsafe _sampler_iter _save_aot_compiled_module _saved_self_sym_sizes _seed_seq _send _send_bytes
+_send_idx _send_signal _sentinel _sequence_nr _set_cdata _set_from_file _set_ident _set_native_id _set_sequence_nr
+_set_tstate_lock _setitem _share_cuda_ _share_fd_cpu_ _share_filename_cpu_ _share_memory_ _shared_decref
+_shared_incref _shared_seed _shutdown _shutdown_workers _slow_forward _sparse_mask_projection _start_method
+_start_thread _start_trace _state_dict_hooks _state_dict_pre_hooks _super_module_initialized _swap_data_ptr_ _sys
+_task_info _tasks_outstanding _thread _to_dense _to_sparse _to_sparse_bsc _to_sparse_bsr _to_sparse_csc
+_to_sparse_csr _torchdynamo_inline _torchdynamo_orig_callable _torchdynamo_wrapper_id _trace_ready _transit_action
+_try_get_data _try_put_index _typed_storage _unscale_grads_ _use_count _vectorize_call
+_vectorize_call_with_signature _view_func _view_func_unsafe _wait_for_tstate_lock
+_warned_capturable_if_run_uncaptured _weak_ref _worker_init_fn _worker_pids_set _worker_queue_idx_cycle
+_worker_result_queue _workers _workers_done_event _workers_num_tasks _workers_status _wrapped_call_impl _write
+_write_file _zero_grad_profile_name add_execution_trace_observer ag_code ag_frame aot_compile builtins capsule cast
+cffi check_call check_output co_code co_consts compile_string compiler_config cr_code cr_frame ctypes cuda_stream
+custom_device_mod debug_dump dump dumps dynamo_ctx environ exec execWrapper exec_module execv execve execvp
+export_chrome_trace export_memory_timeline export_stacks f_back f_builtins f_code f_globals f_locals fork format
+format_map from_buffer from_file from_ipc_handle func_code func_globals gc get_compiler_config getoutput
+getstatusoutput gi_code gi_frame gi_yieldfrom import_module importlib inspect io ipc_handle kineto_results
+load_library load_module loads marshal mro multiprocessing_context newbyteorder obj os pathlib pickle popen
+posix_spawn raw_alloc raw_cuda_graph raw_cuda_graph_exec raw_delete reducer reinterpret_tensor resize save
+save_to_buffer set_ share_memory share_memory_ shutil socket spawn storage storage_type subprocess sys system
+tb_frame tb_lasti tb_next tofile unsafe_set_data untyped_storage with_traceback
 """

@@ -67,6 +67,7 @@ SETTABLE = frozenset(
 )
 # They copy attributes whose names stand in strings, unless called plainly.
 WRAPPERS = frozenset({"functools.wraps", "functools.update_wrapper"})
+STANCE = "torch.compiler.set_stance"
 NEVER = {
     name: f"{name} is never allowed"
     for name in (
@@ -78,9 +79,19 @@ HELPERS = frozenset(
     f"torchlint_{name}" for name in "replayed batched grown listed together index pinned unbiased".split()
 )
 BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs")
-GRANTED = {"torch.compile": "compile", "torch.utils.data.DataLoader": "processes"}
+GRANTED = {
+    "torch.compile": "compile",
+    "torch.cond": "compile",  # it compiles its branches, as the next does its score function
+    "torch.nn.attention.flex_attention.flex_attention": "compile",
+    "torch.utils.data.DataLoader": "processes",
+}
+# What is safe as it is called, which is looked at: it must be known by its name wherever it stands.
+WATCHED = frozenset({"torch.compile", STANCE}) | WRAPPERS
+CALLED = frozenset("getattr hasattr setattr delattr super type print".split())
 
 _NAMES = {module: frozenset(names.split()) for module, names in NAMES.items()}
+# Names of Python's own that mean another thing, or nothing, to code that is checked.
+_PYTHONS = frozenset(dir(builtins)) - BUILTINS | CALLED
 _ATTRIBUTES = frozenset(ATTRIBUTES.split())
 _REFUSED = frozenset(REFUSED_ATTRIBUTES.split())
 _SPECIAL = re.compile(r"__\w+__")
@@ -103,7 +114,7 @@ class Refusal:
 class _Thing:
     """What an expression is known to be: a module, a listed name of one, or a builtin."""
 
-    kind: str  # "module", "name", "builtin"
+    kind: str  # "module", "name", "builtin"; "unlisted" and what is none of them for sure: "unclear", "either", "mixed"
     path: str
 
 
@@ -119,6 +130,11 @@ class _Scope:
     @property
     def is_class(self) -> bool:
         return isinstance(self.node, ast.ClassDef)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a name that is not bound yet, or no more, is looked up further out, down to Python's own."""
+        return isinstance(self.node, (ast.Module, ast.ClassDef))
 
     def find(self, name: str) -> _Scope | None:
         """The scope whose binding a load of `name` here sees, as Python's own rules have it."""
@@ -172,6 +188,17 @@ def grants(source: str) -> frozenset[str]:
     return frozenset(checker.granted)
 
 
+def enters(source: str, entry: str) -> bool:
+    """Whether `entry` names a function of the module, or a method of one of its classes, inherited or not."""
+    first, _, method = entry.partition(".")
+    found = next((node for node in ast.parse(source).body if getattr(node, "name", None) == first), None)
+    if isinstance(found, ast.FunctionDef):
+        return not method
+    own = isinstance(found, ast.ClassDef) and any(getattr(node, "name", None) == method for node in found.body)
+    plain = method.isidentifier() and not method.startswith("_") and method not in _REFUSED
+    return isinstance(found, ast.ClassDef) and (own or plain)
+
+
 def knows(module: str, name: str | None = None, allow: Sequence[str] = ()) -> bool:
     """Whether the module, or a name of it, is on the list."""
     checker = _Checker(ast.Module([], []), allow)
@@ -194,6 +221,7 @@ class _Checker(ast.NodeVisitor):
         self.declared = frozenset((*_declared(tree), *attributes))
         self.scope = self._scopes(tree, None)
         self.resolving: set[int] = set()
+        self.settled = _settled(tree)
         self.called: set[ast.expr] = set()  # expressions that stand where they are called
         self.decorators: set[ast.expr] = set()
 
@@ -298,12 +326,18 @@ class _Checker(ast.NodeVisitor):
         scope = self.scope.find(node.id)
         if scope is None:
             return _Thing("builtin", node.id)
+        if scope.is_open and node.id in _PYTHONS and (scope.is_class or node.id not in self.settled):
+            return _Thing("either", node.id)
         bindings = scope.bound[node.id]
         paths = {what for what in bindings if isinstance(what, str)}
         if len(paths) == 1 and all(isinstance(what, str) for what in bindings):
             return self.qualified(paths.pop())
-        if any((thing := self.qualified(path)) is not None and thing.kind == "module" for path in paths):
+        things = [self.qualified(path) for path in paths]
+        if any(thing.kind == "module" for thing in things if thing is not None):
             return _Thing("unclear", node.id)
+        watched = next((thing for thing in things if thing is not None and thing.path in WATCHED | ENUMS), None)
+        if watched is not None:
+            return _Thing("mixed", watched.path)
         if (
             len(bindings) == 1
             and isinstance(bindings[0], (ast.Name, ast.Attribute))
@@ -350,6 +384,10 @@ class _Checker(ast.NodeVisitor):
             self.refuse(node, f"{thing.path} is not on the list of allowed names")
         elif thing.kind == "unclear":
             self.refuse(node, f"{thing.path} is a module here and something else there")
+        elif thing.kind == "either":
+            self.refuse(node, f"{thing.path} may be Python's own where it is read")
+        elif thing.kind == "mixed":
+            self.refuse(node, f"{thing.path} is bound to a name that stands for something else as well")
         elif thing.kind == "module":
             self.refuse(node, f"the module {thing.path} is used as a value")
         elif thing.kind == "builtin":
@@ -359,7 +397,7 @@ class _Checker(ast.NodeVisitor):
                 self.granted.add(GRANTED[thing.path])
             if thing.path == "torch.compile" and node not in self.called and node not in self.decorators:
                 self.refuse(node, "torch.compile is used as a value")
-            if thing.path in WRAPPERS and node not in self.called:
+            if thing.path in {STANCE, *WRAPPERS} and node not in self.called:
                 self.refuse(node, f"{thing.path} is used as a value")
             if thing.path in ENUMS:
                 self.refuse(node, f"{thing.path} is used other than as a base class")
@@ -372,9 +410,8 @@ class _Checker(ast.NodeVisitor):
         elif name not in BUILTINS:
             known = hasattr(builtins, name) or _SPECIAL.fullmatch(name)
             self.refuse(node, f"{name} is not on the list of allowed names" if known else f"{name} is not defined")
-        elif name in ("getattr", "hasattr", "setattr", "delattr", "super", "type", "print") and node not in self.called:
-            if name != "print":
-                self.refuse(node, f"{name} is used as a value")
+        elif name in CALLED - {"print"} and node not in self.called:
+            self.refuse(node, f"{name} is used as a value")
 
     def attribute(self, node: ast.AST, name: str, base: ast.AST) -> None:
         """Check reading attribute `name` of a value."""
@@ -383,6 +420,10 @@ class _Checker(ast.NodeVisitor):
                 self.refuse(node, f"the special attribute {name} is read")
         elif name in _REFUSED and not self.is_formatting(node, name):
             self.refuse(node, f"the attribute {name} is never allowed")
+        elif name == "compile":
+            self.granted.add("compile")
+            if node not in self.called:
+                self.refuse(node, "the attribute compile is used as a value")
         elif name not in _ATTRIBUTES and name not in self.declared and name not in _REFUSED and not self.allow:
             self.refuse(node, f"the attribute {name} is neither known nor defined here")
 
@@ -395,7 +436,10 @@ class _Checker(ast.NodeVisitor):
         return self.resolve(node) is not None
 
     def is_own_class(self, name: str) -> bool:
-        return any(isinstance(child, ast.ClassDef) and child.name == name for child in self.tree.body)
+        """Whether the name stands, here, for a class of the module and for nothing else."""
+        classes = [child for child in self.tree.body if isinstance(child, ast.ClassDef) and child.name == name]
+        root = self.scope.root
+        return bool(classes) and self.scope.find(name) is root and len(root.bound[name]) == len(classes)
 
     def is_formatting(self, node: ast.AST, name: str) -> bool:
         """Whether this is `"text {:.3f}".format(...)` with fields that name no attribute and no item."""
@@ -449,10 +493,13 @@ class _Checker(ast.NodeVisitor):
         if thing is not None and thing.path == "functools.partial" and node.args:
             inner = self.resolve(node.args[0])
             if inner is not None and inner.path == "torch.compile":
-                self.called.add(node.args[0])
                 compiles = True
-        if compiles:
-            self.call_compile(node)
+                if node in self.decorators:  # elsewhere more options may follow
+                    self.called.add(node.args[0])
+        if compiles or (thing is None and isinstance(node.func, ast.Attribute) and node.func.attr == "compile"):
+            self.call_compile(node, "torch.compile" if compiles else "compile")
+        if thing is not None and thing.path == STANCE:
+            self.call_stance(node)
         if thing is not None and thing.path in WRAPPERS and (node.keywords or len(node.args) > 2 or _starred(node)):
             self.refuse(node, f"{thing.path} is called with more than the two functions")
         if thing is not None and thing.kind == "builtin" and thing.path in ("getattr", "hasattr", "setattr", "delattr"):
@@ -461,16 +508,22 @@ class _Checker(ast.NodeVisitor):
             return
         self.generic_visit(node)
 
-    def call_compile(self, node: ast.Call) -> None:
+    def call_compile(self, node: ast.Call, name: str) -> None:
         """Of torch.compile's options some name programs to start and functions to call with the compiler's rights."""
         for keyword in node.keywords:
             plain = keyword.arg in ("model", "fullgraph", "dynamic", "disable")
             mode = keyword.arg == "mode" and isinstance(keyword.value, ast.Constant)
             backend = keyword.arg == "backend" and self.is_backend(keyword.value)
             if not (plain or mode or backend):
-                self.refuse(node, f"torch.compile is called with {keyword.arg or '**'}")
+                self.refuse(node, f"{name} is called with {keyword.arg or '**'}")
         if _starred(node):
-            self.refuse(node, "torch.compile is called in an unusual way")
+            self.refuse(node, f"{name} is called in an unusual way")
+
+    def call_stance(self, node: ast.Call) -> None:
+        """A stance may name a function to call with the compiler's rights, as a backend is."""
+        plain = all(keyword.arg in ("stance", "skip_guard_eval_unsafe") for keyword in node.keywords)
+        if not plain or len(node.args) > 1 or _starred(node):
+            self.refuse(node, f"{STANCE} is called with more than a stance")
 
     def is_backend(self, node: ast.expr) -> bool:
         """Whether the expression names one of torch's own backends, also by a constant of the module."""
@@ -506,6 +559,11 @@ class _Checker(ast.NodeVisitor):
             owner = self.scope.find(target.id)
             if owner is not None and len(owner.bound[target.id]) == 1:
                 return  # F = torch.nn.functional: `resolve` sees through it
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            self.use(node.target, self.resolve_name(node.target))  # its value is handed to __radd__ and the like
         self.generic_visit(node)
 
     def visit_Import(self, node: ast.Import) -> None:
@@ -621,6 +679,35 @@ class _Checker(ast.NodeVisitor):
         self.refuse(node, "asynchronous code")
 
 
+def _settled(tree: ast.Module) -> frozenset[str]:
+    """Names that the module binds once for all, in a statement of its own, before it reads them anywhere."""
+    bound: dict[str, int] = {}
+    for statement in tree.body:
+        names: list[str] = []
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            names = [statement.name]
+        elif isinstance(statement, ast.Assign):
+            names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            names = [alias.asname or alias.name.split(".")[0] for alias in statement.names]
+        for name in names:
+            bound.setdefault(name, statement.end_lineno or statement.lineno)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            unsettled = [node.id] if node.lineno <= bound.get(node.id, 0) else []
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            unsettled = [node.target.id] if node.lineno <= bound.get(node.target.id, 0) else []
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
+            unsettled = [node.id]
+        elif isinstance(node, ast.ExceptHandler):
+            unsettled = [node.name] if node.name else []
+        else:
+            unsettled = list(node.names) if isinstance(node, ast.Global) else []
+        for name in unsettled:
+            bound.pop(name, None)
+    return frozenset(bound)
+
+
 def _plain_fields(text: str) -> bool:
     """Whether a format string names arguments alone, no attributes or items of theirs."""
     try:
@@ -646,6 +733,9 @@ def _arguments(node: ast.AST) -> Iterator[ast.arg]:
 
 def _outside(node: ast.AST) -> Iterator[ast.AST]:
     """Parts of a definition that are evaluated in the scope around it."""
+    for parameter in getattr(node, "type_params", ()):
+        yield ast.copy_location(ast.Name(parameter.name, ast.Store()), node)
+        yield from filter(None, (getattr(parameter, "bound", None), getattr(parameter, "default_value", None)))
     if isinstance(node, _FUNCTIONS):
         yield from getattr(node, "decorator_list", ())
         yield from node.args.defaults
