@@ -316,6 +316,8 @@ BUILTINS: Final = frozenset(
     reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip __import__""".split()
 )
 
+DATA_PARALLEL: Final = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
+
 # What pytest passes to a test by itself.
 TEST_FIXTURES: Final = frozenset(
     "self monkeypatch tmp_path tmpdir capsys capfd caplog request recwarn benchmark mocker".split()

@@ -27,6 +27,38 @@ class R:
 }
 
 SILENT = {
+    "the gradients themselves, as one": """
+import torch
+import torch.distributed as dist
+def step(net, opt, loader, world):
+    net.cuda()
+    for x in loader:
+        net(x.cuda()).mean().backward()
+        params = [p for p in net.parameters() if p.grad is not None]
+        flat = torch.cat([p.grad.flatten() for p in params])
+        dist.all_reduce(flat)
+        flat /= world
+        for p, g in zip(params, flat.split([p.numel() for p in params])):
+            p.grad = g.reshape(p.shape)
+        opt.step()
+""",
+    "what sets the rate, under another name": """
+import torch
+import torch.distributed as dist
+class Agent:
+    def train(self, feed, world):
+        self.net.cuda()
+        for x in feed:
+            out = self.net(x.cuda())
+            out.mean().backward()
+            self.opt.step()
+            with torch.no_grad():
+                kl = out.var()
+            mean = kl
+            dist.all_reduce(kl)
+            mean /= world
+            self.rate, self.bonus = self.schedule.update(self.rate, self.bonus, mean.item())
+""",
     "what decides whether all of them step": """
 import math
 import torch

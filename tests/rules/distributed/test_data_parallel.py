@@ -61,6 +61,38 @@ def f(args, net):
 }
 
 SILENT = {
+    "only so that the keys of a checkpoint fit": """
+import torch
+from torch import nn
+from model import Net
+def demo(path, x):
+    net = nn.DataParallel(Net())
+    net.load_state_dict(torch.load(path))
+    net = net.module
+    net.to("cuda")
+    net.eval()
+    return net(x)
+""",
+    "the module is what runs": """
+import torch
+from torch import nn
+from model import Net, validate
+net = nn.DataParallel(Net())
+net.load_state_dict(torch.load("weights.pt"))
+net.cuda()
+net.eval()
+validate(net.module)
+""",
+    "wrapped again, and left": """
+import torch
+from torch import nn
+def load(net, state):
+    if isinstance(net, nn.DataParallel):
+        net = net.module
+        net.load_state_dict(state)
+        net = nn.DataParallel(net)
+    return state["lr"]
+""",
     "it is asked for": """
 import torch
 def unwrap(m):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import names_read
+from torchlint.semantics.names import names_read, within
 from torchlint.semantics.values import ATTACHED, DETACHED, Kind
 
 _REDUCES = tuple(
@@ -61,6 +63,8 @@ class CollectivePerMetric(Rule):
         function = model.function_of(site.context)
         if name is not None and (function.needs_graph(name) or self._computes(name, site, model)):
             return
+        if any(_is_gradient(node) for origin in value.origins for node in within([origin])):
+            return
         yield Report(
             site.node,
             f"{quote(site.node)} is a collective of its own {often(hot)}, for a value that is only reported",
@@ -73,12 +77,25 @@ class CollectivePerMetric(Rule):
 
     def _computes(self, name: str, site: sites.Call, model: Model) -> bool:
         """Whether the value goes on into a tensor that has a graph, or decides what is done."""
+        same = [
+            assign.name
+            for assign in model.sites.assigns
+            if assign.context.owner is site.context.owner
+            and assign.name is not None
+            and assign.value_node is not None
+            and dotted(assign.value_node) == name
+        ]
+        return any(self._goes_on(one, site, model) for one in (name, *same))
+
+    def _goes_on(self, name: str, site: sites.Call, model: Model) -> bool:
         for binary in model.sites.binaries:
             if binary.context.owner is site.context.owner and binary.result.graph & ATTACHED:
                 if name in (dotted(binary.left_node), dotted(binary.right_node)):
                     return True
         calls = [call for call in model.sites.calls if call.context.owner is site.context.owner]
         if any(_scales(call, name) or _is_decided_by(name, call.context) for call in calls):
+            return True
+        if any(_steers(call, name, model) for call in calls):
             return True
         return any(
             truth.context.owner is site.context.owner and name in names_read(truth.node) for truth in model.sites.truths
@@ -89,6 +106,18 @@ def _is_decided_by(name: str, context: Context) -> bool:
     """Whether a branch around is taken by the value: `if math.isfinite(norm): optimizer.step()`."""
     tests = (link.test for link in context.chain() if link.scope is Scope.BRANCH)
     return any(name in names_read(test) for test in tests if test is not None)
+
+
+def _is_gradient(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Attribute) and node.attr.value in ("grad", "main_grad")
+
+
+def _steers(call: sites.Call, name: str, model: Model) -> bool:
+    """Whether an object is told the value and gives something back for it: `self.lr = schedule.update(kl.item())`."""
+    if call.receiver is None or call.receiver.kind is not Kind.OBJECT and call.receiver.kind is not Kind.UNKNOWN:
+        return False
+    told = any(name in names_read(argument.node) for argument in call.arguments)
+    return told and isinstance(model.parent(call.node), cst.Assign)
 
 
 def _scales(call: sites.Call, name: str) -> bool:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.knowledge.names import DATA_PARALLEL
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
-_NAMES_ONLY = frozenset("eval load_state_dict module state_dict".split())
+_NAMES_ONLY = frozenset("cpu cuda eval load_state_dict module state_dict to".split())
 
 
 class DataParallel(Rule):
@@ -24,8 +25,7 @@ class DataParallel(Rule):
     impact = Impact.HIGH
     summary = "One process drives all devices, and copies the model to them on every step"
     calls = (
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DataParallel",
+        *DATA_PARALLEL,
         "torch.nn.parallel.data_parallel.DataParallel",
         "torch.nn.parallel.data_parallel",
         "torch.nn.parallel.data_parallel.data_parallel",
@@ -56,10 +56,18 @@ class DataParallel(Rule):
 
 
 def _is_unwrapped(site: sites.Call, model: Model) -> bool:
-    """Whether the wrapper is only there to load or save under its names: nothing calls it, and it comes off again."""
+    """Whether the wrapper is only there to load or save under its names: nothing calls it, and it comes off again.
+
+    Or nothing does anything with it.
+    """
     used = {
         around.attr.value if isinstance(around := model.parent(read), cst.Attribute) else ""
         for read in model.uses.get(site.node, ())
         if not (isinstance(read, cst.Attribute) and read.attr.value == "module")
     }
+    if not used:
+        bound = model.parent(site.node)
+        if site.context.owner is None or not isinstance(bound, cst.Assign):
+            return False
+        return isinstance(bound.targets[0].target, cst.Name)  # the name ends with its function
     return "module" in used and used <= _NAMES_ONLY

@@ -206,8 +206,8 @@ class AttributeReader(InstanceReader):
             return NUMBER
         if attr == "device":
             return Value(Kind.DEVICE, Confidence.LIKELY, device=base.device or ANYWHERE)
-        if attr == "module":  # DistributedDataParallel
-            return base
+        if attr == "module":  # of a wrapper, which steps aside
+            return base.but(origins=(node,)) if base.qual in known.DATA_PARALLEL else base
         # A submodule, a buffer, or a method of its own: it lives where the module does.
         return Value(
             Kind.UNKNOWN,
