@@ -75,6 +75,8 @@ def train(net, opt, loader, poses):
         opt.step()
         if i % 1000 == 0:
             render(net, poses)
+        if i % 5000 == 0:
+            render(net, poses[:2])
 """,
     "losses go into a tensor of the host": """
 import time, torch
@@ -82,8 +84,8 @@ def validate(net, loader, n):
     net.cuda()
     losses = torch.zeros(n)
     t = time.perf_counter()
-    for i, x in enumerate(loader):
-        losses[i] = net(x.cuda()).mean()
+    for i in range(n):
+        losses[i] = net(loader[i].cuda()).mean()
     print(time.perf_counter() - t)
     return losses.mean()
 """,
