@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from torchlint.engine.lint import (
 from torchlint.engine.settings import Settings
 from torchlint.findings import Finding, Fix, Position, Related
 from torchlint.source.modules import Modules
-from torchlint.source.notebook import Notebook, View, is_notebook
+from torchlint.source.notebook import Cell, Notebook, View, is_notebook
+from torchlint.source.stack import call_deep
 from torchlint.source.text import SourceFile, UnreadableError
 
 __all__ = ["Document", "lint_document", "lint_documents", "lint_notebook", "read_document", "sound"]
@@ -82,21 +84,27 @@ def lint_documents(
 
 def sound(notebook: Notebook, settings: Settings, path: Path | None) -> tuple[View, FileResult]:
     """The module of the cells that can be read, and what is said of those that cannot."""
-    refused = list(notebook.problems)
-    cells = []
-    for cell in notebook.cells:
-        try:
-            cell.check()
-        except UnreadableError as error:
-            refused.append((cell.number, cell.identity, error))
-        else:
-            cells.append(cell)
+    cells, broken = call_deep(functools.partial(_parsed, notebook.cells))
+    refused = [*notebook.problems, *broken]
     said = [
         unreadable(notebook.path, reason, settings, path, cell=number, identity=identity)
         for number, identity, reason in refused
     ]
     findings = tuple(finding for one in said for finding in one.findings)
     return notebook.view(cells), FileResult(findings, unread=tuple(number for number, _, _ in refused))
+
+
+def _parsed(cells: Iterable[Cell]) -> tuple[list[Cell], list[tuple[int, str, UnreadableError]]]:
+    """The cells that parse, and what is wrong with the others. To be called on a deep stack, once for all."""
+    whole, broken = [], []
+    for cell in cells:
+        try:
+            cell.check()
+        except UnreadableError as error:
+            broken.append((cell.number, cell.identity, error))
+        else:
+            whole.append(cell)
+    return whole, broken
 
 
 def _in_cells(result: FileResult, views: Mapping[str, View], own: View | None, refused: FileResult) -> FileResult:
