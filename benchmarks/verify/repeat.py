@@ -34,7 +34,10 @@ def main() -> int:
     plan: dict[str, Any] = json.loads(options.plan.read_text(encoding="utf-8"))
     rules = {experiment["id"]: experiment for experiment in plan["experiments"]}
     device = "cuda:0" if options.device == "cuda" else "cpu"
-    answers = [supervise.run(plan, [device], options.budget) for _ in range(options.times)]
+    answers = []
+    for turn in range(options.times):
+        answers.append(supervise.run(plan, [device], options.budget))
+        print(f"run {turn + 1} took {answers[-1]['environment']['seconds']} s", flush=True)
     rows = []
     for identity, experiment in rules.items():
         results = [answer["results"].get(identity, {}) for answer in answers]

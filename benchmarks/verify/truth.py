@@ -16,6 +16,7 @@ import argparse
 import hashlib
 import json
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -256,12 +257,13 @@ def by_hand(one: Pair, device_name: str) -> dict[str, Any]:
             function(*args)
         cuda.synchronize()
         often.append(max(1, min(500, int(1.5e-2 / (time.perf_counter() - started)))))
-    taken: list[list[float]] = [[], []]
+    taken: list[list[tuple[float, float]]] = [[], []]
     end = time.perf_counter() + SECONDS
     while len(taken[0]) < 5 or time.perf_counter() < end:
         for index, function in enumerate(functions):
             first, last = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
             cuda.synchronize()
+            host = _host_speed()
             started = time.perf_counter()
             first.record()
             for _ in range(often[index]):
@@ -270,9 +272,9 @@ def by_hand(one: Pair, device_name: str) -> dict[str, Any]:
             cuda.synchronize()
             wall = time.perf_counter() - started
             # The device's own clock, unless the host was slower than the device and the events missed some of it.
-            taken[index].append(max(first.elapsed_time(last) / 1e3, wall if wall > 1e-3 else 0.0) / often[index])
-    # The least, as `timeit` advises: what else runs on the machine only ever makes code slower.
-    before, after = (min(series) * 1e6 for series in taken)
+            spent = max(first.elapsed_time(last) / 1e3, wall if wall > 1e-3 else 0.0)
+            taken[index].append((spent / often[index] * 1e6, max(host, _host_speed())))
+    before, after = map(_typical, taken)
     return {"figure": before / after, "before_us": before, "after_us": after}
 
 
@@ -305,12 +307,29 @@ def _lie(cuda: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> floa
     for _ in range(15):
         first, last = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
         cuda.synchronize()
+        host = _host_speed()
         first.record()
-        told.append(function(*args))
+        said = function(*args)
         last.record()
         cuda.synchronize()
-        true.append(first.elapsed_time(last) / 1e3)
-    return min(told[2:]) / min(true[2:])
+        host = max(host, _host_speed())
+        told.append((said, host))
+        true.append((first.elapsed_time(last) / 1e3, host))
+    return _typical(told[2:]) / _typical(true[2:])
+
+
+def _host_speed() -> float:
+    """Seconds of a loop that is the same each time: other guests of the machine may halve what a processor does."""
+    started = time.perf_counter()
+    for _ in range(5000):
+        pass
+    return time.perf_counter() - started
+
+
+def _typical(taken: list[tuple[float, float]]) -> float:
+    """The median of what was taken while the host was at its best."""
+    best = min(host for _, host in taken)
+    return statistics.median(value for value, host in taken if host < 1.25 * best)
 
 
 class Host:

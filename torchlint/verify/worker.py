@@ -948,7 +948,8 @@ class Bench:
     def observe(self, outcome: dict[str, Any]) -> None:
         """Add what a call of each variant does, besides how long it takes. What cannot be taken of it is None.
 
-        The profiler comes last: what it once listened to stays slower for as long as the process lives.
+        The profiler comes last: any use of it, even for the host alone, has it listen to the device, and that slows
+        each launch for as long as the process lives.
         """
         for take in (self.memory, self.waits, self.work, self.trace):
             for variant in self.variants:
@@ -1029,11 +1030,18 @@ class Bench:
             return {}
         entry, (arguments,) = self.prepare(variant)
         self.sync()
-        activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if self.cuda else [])
-        with profile(activities=activities) as taken, self.torch.profiler.record_function("torchlint-call"):
-            entry(*arguments)
-            self.sync()
-        with self.experiment["guard"].open():
+        taken = profile(activities=[ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if self.cuda else []))
+        guard = self.experiment["guard"]
+        with guard.open():  # it loads libraries
+            taken.start()
+        try:
+            with self.torch.profiler.record_function("torchlint-call"):
+                entry(*arguments)
+                self.sync()
+        finally:
+            with guard.open():
+                taken.stop()
+        with guard.open():
             path = os.path.join(os.getcwd(), "trace.json")
             taken.export_chrome_trace(path)
             with open(path, encoding="utf-8") as file:
@@ -1760,12 +1768,9 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
 
 def warm_up(torch: Any, device: Any) -> None:
     """Make torch load what it loads late, so that neither the first call nor the guard meets it."""
-    from torch.profiler import ProfilerActivity, profile
-
     layer = torch.nn.Linear(8, 8, device=device)
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
-    with profile(activities=[ProfilerActivity.CPU]):  # listening to the device would slow each launch from here on
-        layer(torch.randn(8, 8, device=device)).sum().backward()
+    layer(torch.randn(8, 8, device=device)).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
     if device.type == "cuda":
