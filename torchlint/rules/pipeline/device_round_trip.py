@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.names import FACTORIES
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
@@ -17,6 +18,9 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
 _FROM_DATA: Final = frozenset("torch.tensor torch.as_tensor torch.asarray".split())
+_OF_A_SIZE: Final = FACTORIES - frozenset(
+    "as_tensor asarray complex normal scalar_tensor sparse_coo_tensor sparse_csr_tensor tensor".split()
+)
 _NO_WORK: Final = frozenset("numpy from_numpy as_tensor asarray detach contiguous pin_memory to cpu clone".split())
 _LONGEST: Final = 60  # steps that are followed back
 # NumPy's functions that only the host has.
@@ -101,6 +105,8 @@ class _Trip:
             callee = call.callee or ""
             if not callee.startswith(("torch.", "numpy.")) or callee.startswith(_HOST_WORK):
                 return False
+            if callee.rpartition(".")[2] in _OF_A_SIZE:
+                return False  # of a size that was read, perhaps: none of its numbers were there before
         self.worked |= call is None or (call.callee or "").rsplit(".", 1)[-1] not in _NO_WORK
         operands = self.provenance.operands(value)
         if not operands:

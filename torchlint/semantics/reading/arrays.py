@@ -16,6 +16,8 @@ def array(site: sites.Call, dtype: str | None, name: str) -> Value:
     whole = name in known.TO_A_NUMBER and not asked and given <= 0 and not site.opaque_arguments
     if name in known.DRAWS and not site.opaque_arguments:
         whole = site.argument(known.DRAWS[name], "size") is None
+    if name in known.DTYPES:  # `np.int64(n)`
+        whole = all(argument.value.kind is Kind.NUMBER for argument in site.arguments)
     return Value(Kind.NDARRAY, device=HOST, dtype=dtype, rank=0 if whole else None, origins=(site.node,))
 
 

@@ -81,7 +81,7 @@ class DecoratorReader(OwnCallReader):
         if cls.name.startswith("Test") and self.model.uses_tests:
             return Role.TEST
         if cls.is_a(known.AUTOGRAD_FUNCTION) and name in ("forward", "backward", "setup_context"):
-            return Role.AUTOGRAD
+            return Role.SETUP if _is_for_export(cls) else Role.AUTOGRAD
         if name in known.SETUP_METHODS:
             return Role.SETUP
         if self.is_dataset(cls) and name in ("__getitem__", "__iter__", "__next__", "__getitems__"):
@@ -177,3 +177,9 @@ class DecoratorReader(OwnCallReader):
             for item in (value.items or {}).values():
                 if item is not value.elem:
                     self.compile_value(item, fullgraph)
+
+
+def _is_for_export(cls: ClassInfo) -> bool:
+    """Whether an autograd Function stands for an operator of ONNX: it says how it is written, and has no backward."""
+    methods = {part.name.value for part in cls.node.body.body if isinstance(part, cst.FunctionDef)}
+    return "symbolic" in methods and "backward" not in methods

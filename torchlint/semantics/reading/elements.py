@@ -7,7 +7,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
-from torchlint.semantics.functions import ClassInfo
+from torchlint.semantics.functions import ClassInfo, EffectKind
 from torchlint.semantics.names import dotted, identifier, within
 from torchlint.semantics.reading.evidence import KEYED
 from torchlint.semantics.reading.operators import OperatorReader
@@ -62,8 +62,9 @@ class ElementReader(OperatorReader):
                 self.note_evidence(name, KEYED)
         if self.recording:
             self.model.values[node] = result
-            if written is not None and base.kind is Kind.TENSOR and base.on_host and written.kind in _MAY_BE_TENSORS:
-                self.host_read(written, node)  # `losses[k] = loss`: it is copied to where the others are
+            into_host = base.kind is Kind.TENSOR and base.on_host
+            if written is not None and into_host and written.kind in _MAY_BE_TENSORS and not written.on_host:
+                self.effect(EffectKind.WAIT, node, written)  # `losses[k] = loss`: it is copied to where the others are
             if base.kind not in (Kind.CLASS, Kind.NDARRAY):
                 self.sites.subscripts.append(
                     sites.Subscript(node, base, indices, bounds, mode, written, result, self.context, self.statement)
@@ -108,8 +109,8 @@ class ElementReader(OperatorReader):
                 return base.elem
             return base.but(origins=(node,), ident=None, items=None)
         if kind is Kind.NDARRAY:
-            rows = first is not None and first.kind in (Kind.NUMBER, Kind.UNKNOWN)
-            rank, conf = _row(base) if rows and len(indices) == 1 else (None, Confidence.SURE)
+            rows = all(index is not None and index.kind in (Kind.NUMBER, Kind.UNKNOWN) for _, index in indices)
+            rank, conf = _row(base, len(indices)) if rows else (None, Confidence.SURE)
             return Value(Kind.NDARRAY, conf, device=HOST, origins=(node,), dtype=base.dtype, rank=rank)
         if kind is Kind.MODULE:
             return (
@@ -349,11 +350,14 @@ def _walrus_targets(node: cst.CSTNode) -> list[str]:
     return names
 
 
-def _row(array: Value) -> tuple[int | None, Confidence]:
-    """How many dimensions a row of an array has, and how sure it is that it is an array: of a vector it is a number."""
+def _row(array: Value, numbers: int = 1) -> tuple[int | None, Confidence]:
+    """How many dimensions that part of an array has which some numbers choose, and how sure it is that it is an array.
+
+    Of a vector a row is a number.
+    """
     if array.rank is None:
         return None, Confidence.POSSIBLE
-    return max(array.rank - 1, 0), array.conf
+    return max(array.rank - numbers, 0), array.conf
 
 
 def hashable(key: object) -> bool:

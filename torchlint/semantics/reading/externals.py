@@ -10,7 +10,7 @@ from torchlint.knowledge import names as known
 from torchlint.knowledge.arrays import GENERATORS
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, Role
-from torchlint.semantics.reading import arrays
+from torchlint.semantics.reading import arrays, einops
 from torchlint.semantics.reading.builtins import BUILTIN_CALLS, zipped
 from torchlint.semantics.reading.methods import MethodReader
 from torchlint.semantics.reading.modules import all_sure
@@ -85,6 +85,10 @@ class ExternalReader(MethodReader):
             drawn = self.element(site.arguments[0].value)
             many = Value(Kind.CONTAINER, qual="list", elem=drawn, origins=(site.node,))
             return drawn if qual == "random.choice" else many
+        if top in ("einops", "einx"):
+            given = self.rearranged(rest, site)
+            if given is not None:
+                return given
         if top == "copy":
             return site.arguments[0].value.but(ident=None) if site.arguments else UNKNOWN
         if qual in ("collections.defaultdict", "collections.OrderedDict", "collections.deque", "collections.Counter"):
@@ -141,6 +145,21 @@ class ExternalReader(MethodReader):
                 Kind.BATCH, Confidence.POSSIBLE, device=base.device, graph=graph, origins=(site.node,), deps=base.deps
             )
         return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, origins=(site.node,))
+
+    def rearranged(self, name: str, site: sites.Call) -> Value | None:
+        """What einops or einx make of tensors; None where their operands are not known to be such."""
+        operand = einops.operand_of(site)
+        if name in ("rearrange", "repeat") and operand is not None:
+            return einops.rearranged(site, operand)
+        if name == "pack" and operand is not None and operand.is_tensor:
+            packed = operand.but(kind=Kind.TENSOR, rank=None, shape=None, origins=(site.node,), ident=None, qual=None)
+            shapes = Value(Kind.CONTAINER, qual="list", elem=Value(Kind.SHAPE, qual="tensor size"))
+            return Value(Kind.CONTAINER, qual="tuple", items={0: packed, 1: shapes}, origins=(site.node,))
+        if name == "unpack" and operand is not None and operand.is_tensor:
+            part = operand.but(kind=Kind.TENSOR, rank=None, shape=None, origins=(site.node,), ident=None, qual=None)
+            return Value(Kind.CONTAINER, qual="list", elem=part, origins=(site.node,))
+        tensors = [a.value for a in site.arguments if a.value.kind is Kind.TENSOR]
+        return self.launch(self.tensor(site.node, tensors), site.node) if tensors and name != "asnumpy" else None
 
     def call_torch(self, qual: str, rest: str, site: sites.Call) -> Value:
         """A function or class under `torch.`."""
