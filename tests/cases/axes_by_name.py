@@ -14,7 +14,7 @@ class Codes(nn.Module):
         rows = rearrange(x, "b n (h d) -> (b n) h d", h=self.heads)
         index = torch.cdist(rows, self.book).argmin(-1)
         index, shapes = pack([index], "* h")
-        if reduce(index, "n h -> n", "max").amax() > limit:  # TL102
+        if reduce(index, "n h ->", "max") > limit:  # TL102
             index = index.clamp(max=limit)
         (index,) = unpack(index, shapes, "* h")
         used = rearrange(index, "n h -> (n h)").unique()  # TL105
