@@ -269,6 +269,9 @@ STEP_OWNERS: Final = frozenset(
     control""".split()
 )
 
+# What declares a field of a class whose instances hold something else than the class does.
+FIELDS: Final = frozenset("dataclasses.field attr.ib attrs.field pydantic.Field".split())
+
 # Methods by which a framework's trainer asks, once, for the loader that it runs through in each epoch.
 EPOCH_LOADERS: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(("LightningModule", "LightningDataModule"), frozenset(("train_dataloader", "val_dataloader"))),

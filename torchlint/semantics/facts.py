@@ -261,11 +261,6 @@ class _Teller:
         if known is not None:
             return known
         self._sites[key] = "again"  # within a circle of calls
-        hot = hotness.hot(context)
-        heat = None
-        if hot is not None:
-            reasons = [(text, self._numbers.get(id(self._home(node, info)))) for text, node in hot.reasons]
-            heat = (reasons, hot.rate.value, hot.trains, hot.interface)
         further: Any = None
         if owner is not None:
             does = self._steps(owner, caller)
@@ -277,7 +272,7 @@ class _Teller:
         told = _digest(
             (
                 [self._value(parameter.passed.get(caller.node)) for parameter in info.parameters],
-                heat,
+                [self._heat(around, info) for around in (context, caller.rounds) if around is not None],
                 (hotness.autograd_off(context), hotness.in_worker(context), hotness.in_test(context)),
                 getattr(hotness.compiled(context), "qualname", None),
                 self._chain(context),
@@ -286,6 +281,13 @@ class _Teller:
         )
         self._sites[key] = told
         return told
+
+    def _heat(self, context: Context, info: FunctionInfo) -> Any:
+        hot = hotness.hot(context)
+        if hot is None:
+            return None
+        reasons = [(text, self._numbers.get(id(self._home(node, info)))) for text, node in hot.reasons]
+        return reasons, hot.rate.value, hot.trains, hot.interface
 
     def _steps(self, owner: FunctionInfo, caller: CallerSite) -> list[Any]:
         """What a function does before and after a call, as far as that matters to what is called."""

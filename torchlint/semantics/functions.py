@@ -66,6 +66,7 @@ class CallerSite:
 
     node: cst.CSTNode
     context: Context
+    rounds: Context | None = None  # the loop that iterates what the call gives
 
 
 @dataclass(slots=True, eq=False)

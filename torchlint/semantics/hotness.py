@@ -47,6 +47,7 @@ class Body(NamedTuple):
     function: FunctionInfo
     rate: Iterates
     asks: Asked
+    yields: bool  # in a loop of a generator that hands out what each round makes
 
 
 _FINENESS = [
@@ -355,7 +356,7 @@ def hot(context: Context) -> Hot | None:
         context.heat = _heat(context)
     if not isinstance(context.heat, Body):
         return context.heat  # type: ignore[return-value]
-    above = _hot_body(context.heat.function, context.heat.asks)
+    above = _hot_body(context.heat.function, context.heat.asks, context.heat.yields)
     return None if above is None else replace(above, rate=_finer(context.heat.rate, above.rate))
 
 
@@ -368,7 +369,7 @@ def _heat(context: Context) -> Hot | Body | None:
     rate = Iterates.STEPS
     asks: Asked = frozenset()
     step_loop: Context | None = None
-    leaves = False
+    leaves = yields = False
     for link in context.chain():
         if link.scope is Scope.LOOP:
             what = iterates(link)
@@ -381,7 +382,9 @@ def _heat(context: Context) -> Hot | Body | None:
             leaves = False
             if what is Iterates.EPOCHS:
                 return None
-            if what is not Iterates.GROUPS and (link.loop.count is None or link.loop.count > 4):
+            if any(effect.kind is EffectKind.YIELD for effect in link.loop.body_effects):
+                yields = True
+            elif what is not Iterates.GROUPS and (link.loop.count is None or link.loop.count > 4):
                 rate = _finer(rate, what)
         elif link.scope is Scope.BRANCH:
             if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not accumulates(link)):
@@ -392,7 +395,7 @@ def _heat(context: Context) -> Hot | Body | None:
             return None  # what is captured is replayed, and not run again
         elif link.scope is Scope.FUNCTION:
             assert link.function is not None
-            return Body(link.function, rate, asks)
+            return Body(link.function, rate, asks, yields)
     if step_loop is None:
         return None
     owner = step_loop.owner
@@ -443,8 +446,11 @@ _INTERFACE_REASONS = {
 
 
 @question(None)
-def _hot_body(function: FunctionInfo, asks: Asked) -> Hot | None:
-    """Whether a function's body is hot: by its interface, or through a caller that asks for what is behind a flag."""
+def _hot_body(function: FunctionInfo, asks: Asked, yields: bool) -> Hot | None:
+    """Whether a function's body is hot: by its interface, or through a caller that asks for what is behind a flag.
+
+    `yields`: the part of a generator that runs once for each round of the loop that iterates it.
+    """
     if function.role in HOT_ROLES and opens(function, asks):
         reason = _INTERFACE_REASONS[function.role].format(function.qualname)
         trains = function.role in (Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD)
@@ -453,7 +459,8 @@ def _hot_body(function: FunctionInfo, asks: Asked) -> Hot | None:
         return None
     best: Hot | None = None
     for caller in _may_reach(function, asks):
-        above = hot(caller.context)
+        rounds = caller.rounds if yields else None
+        above = hot(rounds or caller.context)
         if above is None:
             continue
         if best is None or _FINENESS.index(above.rate) > _FINENESS.index(best.rate):

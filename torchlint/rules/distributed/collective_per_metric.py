@@ -26,6 +26,8 @@ _BARRIERS = (
 # An accelerator's, which evaluations need to gather their predictions.
 _GATHERS = tuple(f"accelerate.Accelerator.{name}" for name in ("gather", "gather_for_metrics", "reduce"))
 
+_LOGS = (".log", ".log_dict")  # of Lightning's modules
+
 
 class CollectivePerMetric(Rule):
     """A collective or barrier on every step that no computation needs."""
@@ -34,12 +36,22 @@ class CollectivePerMetric(Rule):
     name = "collective-per-metric"
     bottleneck = "distributed"
     summary = "Processes wait for each other on every step only to log"
-    calls = (*_REDUCES, *_BARRIERS, *_GATHERS)
-    words = ("distributed", "dist", "accelerate")
+    calls = (*_REDUCES, *_BARRIERS, *_GATHERS, *_LOGS)
+    words = ("distributed", "dist", "accelerate", "sync_dist")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
         if hot is None or hotness.in_test(site.context):
+            return
+        if f".{site.method}" in _LOGS:
+            if _reduces_each_step(site):
+                yield Report(
+                    site.node,
+                    f"{quote(site.node)} reduces the metric over all processes {often(hot)}, before it is logged",
+                    "log it with `on_step=False`, so that it is reduced once per epoch, or without `sync_dist`",
+                    Confidence.LIKELY,
+                    because(hot),
+                )
             return
         if site.callee in _BARRIERS:
             yield Report(
@@ -100,6 +112,18 @@ class CollectivePerMetric(Rule):
         return any(
             truth.context.owner is site.context.owner and name in names_read(truth.node) for truth in model.sites.truths
         )
+
+
+def _reduces_each_step(site: sites.Call) -> bool:
+    """Whether a Lightning module's `log` reduces what it is given at once: in a training step by default."""
+    owner = site.context.owner
+    cls = site.receiver.cls if site.receiver is not None else None
+    if owner is None or cls is None or not any(name.endswith("LightningModule") for name in cls.base_names):
+        return False
+    across, on_step = site.argument(None, "sync_dist"), site.argument(None, "on_step")
+    if across is None or across.value.const is not True:
+        return False
+    return owner.name == "training_step" if on_step is None else on_step.value.const is True
 
 
 def _is_decided_by(name: str, context: Context) -> bool:

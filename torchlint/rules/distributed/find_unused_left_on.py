@@ -12,6 +12,7 @@ from torchlint.rules.base import Applicability, Confidence, FixAvailability, Imp
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import within
 from torchlint.semantics.values import Kind, Value
 
 _OPTION: Final = "find_unused_parameters"
@@ -108,6 +109,9 @@ def _read_always(node: cst.CSTNode, cls: ClassInfo, methods: frozenset[str]) -> 
     todo: list[cst.CSTNode] = [body]
     while todo:
         part = todo.pop()
+        if isinstance(part, cst.IndentedBlock):
+            todo += _up_to_return(part)
+            continue
         if isinstance(part, cst.If):
             todo.append(part.test)
             continue
@@ -131,6 +135,18 @@ def _read_always(node: cst.CSTNode, cls: ClassInfo, methods: frozenset[str]) -> 
                 read |= _read_always(method.node, cls, methods | {name})
         todo += part.children
     return read
+
+
+def _up_to_return(block: cst.IndentedBlock) -> list[cst.CSTNode]:
+    """The statements of a block up to one that may leave the function before its end: what follows may not run."""
+    found: list[cst.CSTNode] = []
+    for statement in block.body:
+        found.append(statement)
+        if not isinstance(statement, cst.SimpleStatementLine) and any(
+            isinstance(part, cst.Return) for part in within([statement])
+        ):
+            break
+    return found
 
 
 def _may_skip(body: cst.CSTNode) -> bool:

@@ -81,7 +81,7 @@ def _made_on_device(site: sites.Call, model: Model) -> tuple[sites.Argument, Con
     if f".{site.method}" in _MOVES and site.callee not in _MAKERS:
         if site.receiver_node is None:
             return None
-        inner = model.call(site.receiver_node)
+        inner = model.call(site.receiver_node) or _made_before(site, model)
         if inner is None or inner.callee not in (*_MAKERS, *_TYPED) or inner.argument(None, "device") is not None:
             return None
         maker = inner
@@ -101,6 +101,13 @@ def _made_on_device(site: sites.Call, model: Model) -> tuple[sites.Argument, Con
         return data, Confidence.SURE if result.device == DEVICE else Confidence.LIKELY
     hot = model.hot(site.context)
     return data, Confidence.LIKELY if model.accelerated or (hot is not None and hot.interface) else Confidence.POSSIBLE
+
+
+def _made_before(site: sites.Call, model: Model) -> sites.Call | None:
+    """The call that made what is moved by a name, in the same run: `ids = torch.tensor(rows)`, `ids = ids.to(d)`."""
+    origin = site.receiver.origin if site.receiver is not None and isinstance(site.receiver_node, cst.Name) else None
+    made = model.call(origin) if origin is not None else None
+    return made if made is not None and made.context is site.context else None
 
 
 def _mover_of(site: sites.Call, model: Model) -> sites.Call | None:

@@ -196,7 +196,7 @@ def _ends(model: Model, read: cst.BaseExpression, *, widely: bool = False) -> It
             call = home.parent(around)
             if isinstance(call, cst.Call) and call.func is around:
                 further.append(call)
-            elif around.attr.value in ("T", "mT"):
+            elif around.attr.value in ("T", "mT", "data"):
                 further.append(around)
         elif isinstance(around, (cst.If, cst.While)):
             yield home, around

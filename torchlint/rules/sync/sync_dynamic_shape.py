@@ -16,6 +16,7 @@ from torchlint.rules.sync._uses import used_as_tensor
 from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.reading.evidence import BITS
 from torchlint.semantics.values import Kind, Value
 
 _ADVICE: Final[dict[str, str]] = {
@@ -34,6 +35,7 @@ _ADVICE: Final[dict[str, str]] = {
 _MASKED: Final = (
     "keep the shape and let the mask act on values: `torch.where(mask, a, b)`, `masked_fill`, `ignore_index`"
 )
+_AS_MASKS: Final = frozenset(("any", "all", BITS))
 _FUNCTIONS: Final = {
     **{f"torch.{name}": name for name in _ADVICE if name != "one_hot"},
     "torch.nn.functional.one_hot": "one_hot",
@@ -87,7 +89,7 @@ class SyncDynamicShape(Rule):
         mask = next((value for _, value in site.indices if value is not None and _is_mask(value)), None)
         told = mask is not None  # not only by how it is used elsewhere
         if mask is None:
-            mask = next((value for node, value in site.indices if value and _acts_as_mask(node, site)), None)
+            mask = next((value for node, value in site.indices if value and _acts_as_mask(node, value, site)), None)
         if mask is None or site.mode == "delete" or site.base.kind in (Kind.CONTAINER, Kind.STRING, Kind.SHAPE):
             return
         written = site.written
@@ -129,11 +131,12 @@ def _is_mask(value: Value) -> bool:
     return value.kind is Kind.UNKNOWN and isinstance(value.origin, cst.Comparison)
 
 
-def _acts_as_mask(index: cst.BaseExpression | None, site: sites.Subscript) -> bool:
-    """Whether an index of unknown type is elsewhere asked whether any or all of it holds, as masks are."""
+def _acts_as_mask(index: cst.BaseExpression | None, value: Value, site: sites.Subscript) -> bool:
+    """Whether an index of unknown type, or what it is a row of, is elsewhere asked for and combined as masks are."""
     owner = site.context.owner
-    name = dotted(index) if index is not None else None
-    return owner is not None and name is not None and bool(owner.duck.get(name, set()) & {"any", "all"})
+    whole = value.origin.value if isinstance(value.origin, cst.Subscript) else index
+    names = [dotted(node) for node in (index, whole) if node is not None]
+    return owner is not None and any(owner.duck.get(name, set()) & _AS_MASKS for name in names if name is not None)
 
 
 def _is_number(value: Value) -> bool:

@@ -67,16 +67,18 @@ class SyncHostOperand(Rule):
         )
         confidence = wait.confidence
         if copied is not None:
-            if _may_be_element(model.value(copied)):
+            if _may_be_element(model.value(copied)) or not _holds_numbers(model.value(copied)):
                 confidence = Confidence.POSSIBLE
             what = f"the index {quote(copied)} is on the host and is copied to the device"
             advice = "write a slice or `flip` where it is one, or keep the index on the device, in a buffer"
-        elif site.mode == "write" and site.written is not None and site.written.kind in (Kind.NUMBER, Kind.CLOCK):
+        elif site.mode == "write" and _may_be_number(site.written):
             through = [value for value in indices if _is_device_index(value)]
             if through:
                 confidence = min([confidence, *(_index_confidence(value) for value in through)])
             elif not _is_one_element(site.base, site.indices):
                 return
+            if site.written is not None and site.written.kind is Kind.UNKNOWN:
+                confidence = Confidence.POSSIBLE
             what = f"the number written to {quote(site.node)} is copied to the device"
             advice = "fill on the device: `index_fill_` through an index, `x[i].fill_(number)` for one element"
         else:
@@ -107,8 +109,8 @@ def _is_copied(index: Value, site: sites.Subscript) -> bool:
 def _state(index: Value) -> str | None:
     """What an index on the host is, in the words of what was measured."""
     if index.kind is Kind.CONTAINER:
-        numbers = index.qual == "list" and index.elem is not None and index.elem.kind is Kind.NUMBER
-        return "list" if numbers else None
+        of_numbers = index.elem is None or index.elem.kind in (Kind.NUMBER, Kind.UNKNOWN)
+        return "list" if index.qual == "list" and of_numbers else None
     if index.rank == 0:
         return None
     if index.kind is Kind.NDARRAY:
@@ -116,6 +118,14 @@ def _state(index: Value) -> str | None:
     if index.kind is Kind.TENSOR and index.on_host:
         return "host mask" if index.dtype == "bool" else "host integers"
     return None
+
+
+def _holds_numbers(index: Value) -> bool:
+    return index.kind is not Kind.CONTAINER or (index.elem is not None and index.elem.kind is Kind.NUMBER)
+
+
+def _may_be_number(written: Value | None) -> bool:
+    return written is not None and written.kind in (Kind.NUMBER, Kind.CLOCK, Kind.UNKNOWN)
 
 
 def _may_be_element(index: Value) -> bool:

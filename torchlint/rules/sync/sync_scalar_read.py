@@ -12,8 +12,9 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._uses import inherent
-from torchlint.rules.sync._waits import as_number, waits
+from torchlint.rules.sync._waits import Wait, as_number, waits
 from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
 
@@ -36,13 +37,16 @@ _LOGGERS: Final[dict[str, int]] = {
 }
 
 
+_MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.LongTensor", "torch.Tensor")
+
+
 class SyncScalarRead(Rule):
     code = "TL101"
     name = "sync-scalar-read"
     bottleneck = "sync"
     summary = "A device tensor is read as a Python number on the hot path"
     fix_availability = FixAvailability.SOMETIMES
-    calls = (*_METHODS, *_BUILTINS, *_MATH, *_LOGGERS)
+    calls = (*_METHODS, *_BUILTINS, *_MATH, *_LOGGERS, *_MAKERS)
     words = (
         "item",
         "float",
@@ -53,6 +57,10 @@ class SyncScalarRead(Rule):
         "__int__",
         "index",
         "add_scalar",
+        "tensor",
+        "as_tensor",
+        "FloatTensor",
+        "LongTensor",
         "wandb",
         "mlflow",
     )
@@ -70,11 +78,27 @@ class SyncScalarRead(Rule):
                 if value.kind is Kind.TENSOR:
                     yield from _report(site, model, value, logged.node, logs=True)
             return
+        if site.callee in _MAKERS:
+            data = site.argument(0, "data")
+            read = next(_numbers_in(data.value), None) if data is not None else None
+            if data is not None and read is not None:
+                yield from _report(site, model, read, data.node)
+            return
         for argument in site.arguments[:2]:
             value = argument.value if model.uses_numpy else as_number(argument.value, argument.node)
             if value.is_tensor:
                 yield from _report(site, model, value, argument.node)
                 return
+
+
+def _numbers_in(value: Value) -> Iterator[Value]:
+    """The tensors in a list, or in lists of it, of which a new tensor is made: each is read as the number it holds."""
+    if value.kind is Kind.CONTAINER and value.qual in ("list", "tuple"):
+        for inner in (value.items or {}).values() or ([value.elem] if value.elem is not None else []):
+            if inner.kind is Kind.TENSOR and inner.may_be_device:
+                yield inner
+            else:
+                yield from _numbers_in(inner)
 
 
 def _scalar_in(value: Value) -> Value:
@@ -83,6 +107,14 @@ def _scalar_in(value: Value) -> Value:
         return value
     held = [*(value.items or {}).values(), *([value.elem] if value.elem is not None else [])]
     return next((inner for inner in held if inner.kind is Kind.TENSOR and not inner.on_host), value)
+
+
+def _one_by_one(wait: Wait, context: Context) -> bool:
+    """Whether it reads element after element, where one copy would bring all that the host needs."""
+    if wait.hot is not None and wait.hot.rate is Iterates.ELEMENTS:
+        return True
+    loop = next((loop.loop for loop in context.enclosing_loops()), None)
+    return loop is not None and loop.iterable is not None and loop.iterable.is_tensor
 
 
 def _report(
@@ -95,15 +127,16 @@ def _report(
     logs: bool = False,
 ) -> Iterator[Report]:
     wait = waits(model, value, site.context, by_method=by_method)
-    if wait is None or inherent(model, site.node, site.context):
+    if wait is None or (inherent(model, site.node, site.context) and not _one_by_one(wait, site.context)):
         return
     confidence = wait.confidence
     if value.kind is Kind.UNKNOWN and model.uses_numpy and not value.may_be_device:
         confidence = Confidence.POSSIBLE  # NumPy's scalars have `.item()` as well
     what = quote(site.node.func if logs else site.node)
+    number = "a Python number" if site.callee not in _MAKERS else "Python numbers, one after the other,"
     yield Report(
         site.node,
-        f"{what} reads {quote(read)} as a Python number and waits for the device {wait.often}",
+        f"{what} reads {quote(read)} as {number} and waits for the device {wait.often}",
         f"keep {quote(read)} on the device as a tensor and read it after the loop, or every so many steps",
         confidence,
         wait.related,

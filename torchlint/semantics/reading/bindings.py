@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.semantics import sites
-from torchlint.semantics.names import dotted, factors, identifier, terms
+from torchlint.semantics.names import dotted, factors, holder, identifier, terms
 from torchlint.semantics.reading.calls import CallReader
 from torchlint.semantics.reading.evidence import COUNTED, MOVED
 from torchlint.semantics.values import (
@@ -291,7 +291,7 @@ class BindingReader(CallReader):
         self.note_stored_parameter(value)
         if self.recording and value_node is not None and base.kind not in (Kind.TENSOR, Kind.NDARRAY):
             self.sites.stores.append(
-                sites.Store(node, "setitem", base, dotted(target.value), value_node, value, self.context, node)
+                sites.Store(node, "setitem", base, holder(target.value), value_node, value, self.context, node)
             )
 
     def augmented(self, node: cst.AugAssign) -> None:

@@ -15,6 +15,7 @@ from torchlint.semantics.values import (
     Kind,
     Value,
     grow,
+    join,
 )
 
 Arguments = list[sites.Argument]
@@ -67,7 +68,11 @@ class ContainerReader(DecoratorReader):
                 and key.value.const in receiver.items
             ):
                 return receiver.items[key.value.const]
-            return (elem or UNKNOWN).but(origins=(site.node,))
+            found = elem or UNKNOWN
+            default = site.argument(1)
+            if default is not None and default.value.kind is Kind.CONTAINER:
+                found = join(found, default.value)  # `counts.get(key, [])`: what is there is of that kind
+            return found.but(origins=(site.node,))
         if method in ("copy", "to"):
             if method == "to":
                 return receiver

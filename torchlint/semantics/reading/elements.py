@@ -269,6 +269,16 @@ class ElementReader(OperatorReader):
             return value.elem if value.elem is not None else UNKNOWN
         return self.element(value)
 
+    def note_rounds(self, iterable: cst.BaseExpression) -> None:
+        """Remember with the calls of an iterable that the loop at hand iterates what they give: a generator's body."""
+        calls = {part for part in within([iterable]) if isinstance(part, cst.Call)} if self.recording else ()
+        for site in reversed(self.sites.calls[-2 * len(calls) :] if calls else ()):
+            if site.node in calls and site.target is not None:
+                for caller in reversed(site.target.callers):
+                    if caller.node is site.node:
+                        caller.rounds = self.context
+                        break
+
     def comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
         before = self.frame.env
         self.frame.env = before.copy()
@@ -283,6 +293,7 @@ class ElementReader(OperatorReader):
                     outer[0].loop.inner.append(context)
                 self.sites.loops.append(sites.Loop(node, part.target, iterable, part.iter, context, self.context))
             self.context = context
+            self.note_rounds(part.iter)
             self.assign(part.target, self.given_to(part.target, part.iter, iterable, node), node, None)
             for test in part.ifs:
                 self.condition(test.test, "comprehension")

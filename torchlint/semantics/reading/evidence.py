@@ -29,6 +29,9 @@ BACKWARD = "()backward"  # evidence: backward runs on it
 MOVED = "()device"  # evidence: it is moved to a device, so that it was not there before
 
 
+BITS = "&"  # evidence: it is negated or combined bit by bit, as masks are
+
+
 KEYED = "[key]"  # evidence: it is indexed by a string, or by what iterating it gives
 
 

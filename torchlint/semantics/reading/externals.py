@@ -317,6 +317,8 @@ class ExternalReader(MethodReader):
                 shape = tuple(v.const if isinstance(v.const, int) else None for v in sizes)
             elif name not in ("full", "normal") and sizes and all(v.kind is Kind.NUMBER for v in sizes):
                 shape = tuple(v.const if isinstance(v.const, int) else None for v in sizes)
+            elif name not in ("full", "normal") and len(sizes) > 1 and not any(a.star for a in site.arguments):
+                rank = len(sizes)
         pin = site.argument(None, "pin_memory")
         out = site.argument(None, "out")
         if not device:

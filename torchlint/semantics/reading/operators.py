@@ -9,6 +9,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.reading.arrays import operator_dtype
 from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine, crosses_interval
+from torchlint.semantics.reading.evidence import BITS
 from torchlint.semantics.values import (
     ANYWHERE,
     DETACHED,
@@ -63,6 +64,8 @@ class OperatorReader(ConditionReader):
         left = self.eval(node.left)
         operator = _BINARY.get(type(node.operator), "?")
         right = self.eval(node.right)
+        if operator in ("&", "|"):
+            self._note_bits(node.left, node.right)
         if operator == "%" and left.kind is Kind.STRING:
             parts: list[tuple[cst.BaseExpression, Value]] = [(node.right, right)]
             if isinstance(node.right, cst.Tuple):
@@ -153,11 +156,18 @@ class OperatorReader(ConditionReader):
             gates = value.gates
             return NUMBER if gates is None else NUMBER.but(gates=(gates[1], gates[0]))
         value = self.eval(node.expression)
+        if isinstance(node.operator, cst.BitInvert):
+            self._note_bits(node.expression)
         if value.kind is Kind.NUMBER and value.const is not MISSING and isinstance(node.operator, cst.Minus):
             return value.but(const=-value.const) if isinstance(value.const, (int, float)) else NUMBER
         if value.is_tensor:
             return self.launch(self.tensor(node, (value,), dtype=value.dtype, rank=value.rank), node)
         return value
+
+    def _note_bits(self, *operands: cst.BaseExpression) -> None:
+        for operand in operands:
+            if isinstance(operand, cst.Name):
+                self.note_evidence(operand.value, BITS)
 
     def _boolean(self, node: cst.BooleanOperation) -> Value:
         how = "and" if isinstance(node.operator, cst.And) else "or"

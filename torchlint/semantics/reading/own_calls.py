@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -58,11 +59,23 @@ class OwnCallReader(ExpressionReader):
                 method = self.attribute_of(owner, name, site.node)
                 if method.fn is not None and method.fn is not info:
                     for run in (method.fn, *self.overrides_of(method.fn, owner)):
-                        self.called(run, site.node)
+                        self.hand_on(info, site, run)
         for index in info.named_anywhere:
             name = values[index].const if index in values else None
             for run in self.methods_of_one_family(name, info.cls) if isinstance(name, str) else ():
-                self.called(run, site.node)
+                self.hand_on(info, site, run)
+
+    def hand_on(self, info: FunctionInfo, site: sites.Call, run: FunctionInfo) -> None:
+        """A call makes a function run a method that it was named, with what came for its `*args` and `**kwargs`."""
+        self.called(run, site.node)
+        stars = {parameter.star for parameter in info.parameters}
+        named = [p.name for p in info.parameters if not p.star]
+        own = len(named) - (info.method in ("instance", "class"))
+        given = [a for a in site.arguments if not a.star]
+        rest = [a for a in given if a.name is None][own:] if "*" in stars else []
+        rest += [a for a in given if a.name is not None and a.name not in named] if "**" in stars else []
+        if rest and run.cls is not None:
+            self.bind_arguments(run, self.instance_of(run.cls), replace(site, arguments=rest))
 
     def methods_of_one_family(self, name: str, apart: ClassInfo | None) -> list[FunctionInfo]:
         """The methods of a name in all that is read, where one class declares it and those below it fill it in.
@@ -134,10 +147,13 @@ class OwnCallReader(ExpressionReader):
             else:
                 parameter = positional[position] if position < len(positional) else None
                 position += 1
-                if parameter is None:
-                    parameter = next((p for p in parameters if p.star == "*"), None)
+            if parameter is None:
+                rest = "*" if argument.name is None else "**"
+                parameter = next((p for p in parameters if p.star == rest), None)
             if parameter is not None:
-                self.pass_value(parameter, site.node, argument.value, values)
+                gathered = values.get(parameter.index) if parameter.star else None
+                given = argument.value if gathered is None else join(gathered, argument.value)
+                self.pass_value(parameter, site.node, given, values)
         return values
 
     def pass_value(self, parameter: Any, node: cst.CSTNode, value: Value, values: dict[int, Value]) -> None:

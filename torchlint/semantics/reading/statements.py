@@ -86,8 +86,12 @@ class StatementReader(DefinitionReader):
             declared = self.annotated(node.annotation.annotation)
             if node.value is not None:
                 value = self.eval(node.value)
-                if value.kind is Kind.UNKNOWN and declared.kind is not Kind.UNKNOWN:
+                if declared.kind is not Kind.UNKNOWN and (
+                    value.kind is Kind.UNKNOWN or value.qual in known.FIELDS and self.frame.cls is not None
+                ):
                     value = declared
+                elif value.kind is Kind.NONE and declared.kind is not Kind.UNKNOWN and self.frame.cls is not None:
+                    value = declared.but(optional=True)  # what instances hold until they are given another
                 self.assign(node.target, value, node, node.value)
             elif self.frame.cls is not None and isinstance(node.target, cst.Name):
                 self.frame.env[identifier(node.target.value)] = declared
@@ -309,6 +313,7 @@ class StatementReader(DefinitionReader):
                         node, node.target, iterable, node.iter, self.context, self.context.parent or self.context
                     )
                 )
+            self.note_rounds(node.iter)
             self.assign(node.target, element, node, None)
 
         self.note_flow(node.target, self.once(factors, node.iter))
