@@ -122,6 +122,9 @@ SHAPES: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
         "def main(loader):\n  for batch in loader:\n    x = model(batch.cuda())\n    x.mean().backward()\n",
         lambda: _repeated("    print(x[@].item())  # torchlint: ignore[TL101]\n"),
     ),
+    "unused suppressions": ("", lambda: _repeated("# torchlint: ignore[TL101]\n")),
+    "suppressions in a statement": ("x = [\n", lambda: _repeated("    # torchlint: ignore[TL101]\n")),
+    "codes of one comment": ("x = 1  # torchlint: ignore[", lambda: _repeated("TL101, ")),
     "deep nesting": ("", lambda: _repeated(DEEP)),
     "functions in functions": (
         "",
@@ -144,14 +147,20 @@ SHAPES: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
     "names of the module": ("", lambda: _repeated("SIZE_@ = @\n")),
     "comments": ("", lambda: _repeated("# torchlint is told nothing here, @ times\n")),
 }
-ENDS = {"a dictionary": "}\n", "a list of lists": "]\n"}
+ENDS = {
+    "a dictionary": "}\n",
+    "a list of lists": "]\n",
+    "suppressions in a statement": "]\n",
+    "codes of one comment": "TL102]\n",
+}
 
 
 def text_of(shape: str, lines: int) -> str:
     """A file of this shape of about that many lines, one that uses torch."""
     head, body = SHAPES[shape]
     rows = islice(body(), lines)
-    text = HEAD + head + "\n".join(rows) + "\n" + ENDS.get(shape, "")
+    between = "" if shape == "codes of one comment" else "\n"
+    text = HEAD + head + between.join(rows) + between + ENDS.get(shape, "")
     if shape == "helpers that call the next":
         for number in range(lines):
             text = text.replace("call_~", f"call_{number + 1}", 1)

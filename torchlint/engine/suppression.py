@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from torchlint.engine import selection
@@ -60,8 +61,9 @@ class Suppressions:
     ran: frozenset[str]  # the codes that ran on the file
     invalid: list[Finding] = field(default_factory=list)  # TL002
     _entries: list[_Entry] = field(default_factory=list)
-    _by_row: dict[int, list[int]] = field(default_factory=dict)  # what holds for a row, as indices of entries
-    _for_file: list[int] = field(default_factory=list)
+    # What holds for a code in a row, or in the file (None), as indices of entries; of blanket ones, for the code "".
+    _held: dict[tuple[int | None, str], list[int]] = field(default_factory=dict)
+    _silencing: dict[tuple[frozenset[int], str], list[Directive]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for directive in self.directives:
@@ -87,11 +89,10 @@ class Suppressions:
     def _enter(self, entry: _Entry) -> None:
         index = len(self._entries)
         self._entries.append(entry)
-        if entry.directive.scope is Scope.FILE:
-            self._for_file.append(index)
-        else:
-            for row in entry.rows:
-                self._by_row.setdefault(row, []).append(index)
+        places: Iterable[int | None] = (None,) if entry.directive.scope is Scope.FILE else entry.rows
+        for row in places:
+            for code in ("",) if entry.selector is None else entry.codes:
+                self._held.setdefault((row, code), []).append(index)
 
     def suppresses(self, finding: Finding) -> bool:
         """Whether a directive silences `finding`; remembers that it was of use."""
@@ -99,14 +100,20 @@ class Suppressions:
 
     def silencing(self, finding: Finding) -> list[Directive]:
         """The directives that silence `finding`; remembers that they were of use."""
+        if not self._held:
+            return []
+        rows = self._rows_for(finding)
+        key = (rows, finding.code)
+        if key not in self._silencing:
+            self._silencing[key] = self._silenced(rows, finding.code)
+        return self._silencing[key]
+
+    def _silenced(self, rows: frozenset[int], code: str) -> list[Directive]:
         silencing: list[Directive] = []
         seen: set[tuple[int, int]] = set()
-        here = set(self._for_file)
-        if self._by_row:
-            here.update(index for row in self._rows_for(finding) for index in self._by_row.get(row, ()))
+        places: list[int | None] = [None, *rows]
+        here = {index for row in places for name in ("", code) for index in self._held.get((row, name), ())}
         for entry in (self._entries[index] for index in sorted(here)):
-            if entry.selector is not None and finding.code not in entry.codes:
-                continue
             silencing.append(entry.directive)
             if entry.directive.comment not in seen:  # said twice in one comment, the second is of no use
                 entry.used = True
@@ -115,22 +122,29 @@ class Suppressions:
 
     def unused(self) -> Iterator[Finding]:
         """TL001 for each selector that suppressed nothing though its rules ran."""
-        idle = [entry for entry in self._entries if not entry.used and self._is_judged(entry)]
-        for entry in idle:
-            assert entry.selector is not None
-            selector, directive = entry.selector, entry.directive
-            others = {other.selector for other in idle if other.directive is directive}
-            left = [other for other in directive.selectors if other not in others]
-            edit = self._without(selector, directive) if left else self._without_directive(directive)
-            yield meta_finding(
-                "TL001",
-                self.source,
-                f"`{selector.text}` suppresses nothing here",
-                selector.start,
-                selector.end,
-                Fix(Applicability.SAFE, "Remove the unused suppression", (edit,)),
-                "remove it, so that it does not hide what comes next",
-            )
+        idle: dict[int, list[_Entry]] = {}  # by directive
+        for entry in self._entries:
+            if not entry.used and self._is_judged(entry):
+                idle.setdefault(id(entry.directive), []).append(entry)
+        for entries in idle.values():
+            directive = entries[0].directive
+            places = {selector.start: place for place, selector in enumerate(directive.selectors)}
+            for entry in entries:
+                selector = entry.selector
+                assert selector is not None
+                if len(entries) < len(directive.selectors):
+                    edit = self._without(selector, places[selector.start], directive)
+                else:
+                    edit = self._without_directive(directive)
+                yield meta_finding(
+                    "TL001",
+                    self.source,
+                    f"`{selector.text}` suppresses nothing here",
+                    selector.start,
+                    selector.end,
+                    Fix(Applicability.SAFE, "Remove the unused suppression", (edit,)),
+                    "remove it, so that it does not hide what comes next",
+                )
 
     def _is_judged(self, entry: _Entry) -> bool:
         """Whether all that the selector is there for ran. Of rules that must be asked for, it need not be."""
@@ -150,14 +164,20 @@ class Suppressions:
         if directive.scope is not Scope.NEXT:
             return
         if self.scan.index_at(directive.start) is not None:  # among the rows of a statement
-            next_row = row + 1
-            while next_row <= len(self.source.lines) and self.source.line(next_row).strip()[:1] in ("", "#"):
-                next_row += 1
-            yield next_row
+            yield self._next_code_rows[row]
             return
         following = self.scan.index_from(directive.start)
         if following < len(self.scan.logical_lines):
             yield self._row(self.scan.logical_lines[following].code)
+
+    @functools.cached_property
+    def _next_code_rows(self) -> list[int]:
+        """For each row the first one after it that holds more than a comment; one past the last where there is none."""
+        following = [len(self.source.lines) + 1]
+        for row in range(len(self.source.lines), 0, -1):
+            blank = self.source.line(row).strip()[:1] in ("", "#")
+            following.append(following[-1] if blank else row)
+        return following[::-1]
 
     def _rows_for(self, finding: Finding) -> frozenset[int]:
         """The rows on which a directive silences `finding`."""
@@ -183,9 +203,8 @@ class Suppressions:
             index -= 1
             yield lines[index]
 
-    def _without(self, selector: Selector, directive: Directive) -> Edit:
-        """The edit that takes one of several selectors out of a directive."""
-        index = directive.selectors.index(selector)
+    def _without(self, selector: Selector, index: int, directive: Directive) -> Edit:
+        """The edit that takes one of several selectors out of a directive, that of this index."""
         if index + 1 < len(directive.selectors):
             return self.source.edit(selector.start, directive.selectors[index + 1].start, "")
         return self.source.edit(directive.selectors[index - 1].end, selector.end, "")
