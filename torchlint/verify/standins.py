@@ -14,8 +14,9 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["Builder", "Plain", "Unfit", "printable", "shown", "tensors"]
+__all__ = ["MODULE", "Builder", "Plain", "Unfit", "printable", "shown", "tensors"]
 
+MODULE = "measured"  # the name of modules of measured code: neither variant can tell which it is
 MAX_TEXT = 300  # characters of a message that leave the process
 CLASSES, VOCABULARY = 10, 1000
 # Shapes by rank, the usual first: batch, time, width, heads, channels, side of an image.
@@ -119,6 +120,8 @@ class Builder:
         return {name: self.made[name] for name in descriptions}
 
     def below(self, name: str, description: Any) -> Any:
+        if name.startswith("__"):
+            raise Unfit("a description names a special attribute")
         self.path.append(name)
         try:
             return self.make(description)
@@ -214,7 +217,10 @@ class Builder:
         return self.device
 
     def make_dtype(self, value: str) -> Any:
-        return getattr(self.torch, value)
+        made = getattr(self.torch, value, None)
+        if not isinstance(made, self.torch.dtype):
+            raise Unfit(f"no dtype is called {printable(str(value), 40)}")
+        return made
 
     def make_tuple(self, items: list[Any]) -> tuple[Any, ...]:
         return tuple(self.below(str(index), item) for index, item in enumerate(items))
@@ -253,7 +259,7 @@ class Builder:
         key = ".".join([*self.path, "stems"])
         stems = [tuple(stem) for stem in self.trial.get(key, ())]
         outputs = VOCABULARY if wide else CLASSES
-        made = network_class(self.torch)(self, key, stems, self.sizes["D"], outputs, gives)
+        made = network_class(self.torch, self)(key, stems, self.sizes["D"], outputs, gives)
         for name, call in (calls or {}).items():
             object.__setattr__(made, name, self.below(name, call))
         self.network = made.to(self.device, getattr(self.torch, self.dtype))
@@ -376,16 +382,16 @@ def _parted(form: str) -> tuple[str, str]:
     return kind, pattern
 
 
-def network_class(torch: Any) -> Any:
-    """The stand-in for a network: a layer for each kind of input it meets, then two linear ones."""
+def network_class(torch: Any, builder: Builder) -> Any:
+    """The stand-in for a network: a layer for each kind of input it meets, then two linear ones.
+
+    What measured code could read of its objects is theirs alone: no module, not the builder.
+    """
 
     class Network(torch.nn.Module):  # type: ignore[misc]
-        def __init__(
-            self, builder: Builder, choice: str, stems: list[Any], width: int, outputs: int, gives: Any
-        ) -> None:
+        def __init__(self, choice: str, stems: list[Any], width: int, outputs: int, gives: Any) -> None:
             super().__init__()
             nn = torch.nn
-            object.__setattr__(self, "_builder", builder)
             self.choice, self.gives, self.known = choice, gives, [tuple(stem) for stem in stems]
             self.at = choice.split(".")[:-1]
             self.width, self.outputs = width, outputs
@@ -442,7 +448,6 @@ def network_class(torch: Any) -> Any:
             return self.output(gives.get("of", ""), hidden, first, at)
 
         def output(self, of: str, hidden: Any, first: Any, at: list[str]) -> Any:
-            builder: Builder = self._builder
             before, builder.path = builder.path, at
             try:
                 image = first.dim() == 4 and first.is_floating_point()
@@ -627,7 +632,7 @@ def tensors(torch: Any, value: Any) -> list[Any]:
             kind, (torch.nn.Module, torch.optim.Optimizer, torch.utils.data.Dataset, torch.utils.data.DataLoader)
         ):
             todo.append(dict(object.__getattribute__(item, "__dict__")))
-        elif kind.__module__ in ("measured_before", "measured_after") and hasattr(kind, "__dict__"):
+        elif kind.__module__ == MODULE and hasattr(kind, "__dict__"):
             with contextlib.suppress(AttributeError):  # a class with slots
                 todo.append(dict(object.__getattribute__(item, "__dict__")))
     return found

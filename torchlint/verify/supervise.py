@@ -47,7 +47,7 @@ COMPILING = 3  # times the limit of time, for code that is compiled: a compiler 
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 OUT_OF_TIME = "the time budget was used up"
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
-MODULES = ("allowed", "policy", "helpers", "standins", "search", "worker", "supervise")
+MODULES = ("allowed", "policy", "helpers", "standins", "guard", "search", "worker", "supervise")
 
 
 @dataclass(frozen=True)

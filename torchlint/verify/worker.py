@@ -34,13 +34,14 @@ import traceback
 import types
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from torchlint.verify import policy
+from torchlint.verify.guard import MEASURED, Guard, changed, confine, landmarks, python, tame
 from torchlint.verify.helpers import Recording, helpers
 from torchlint.verify.search import MAX_STEMS, Outcome, search
-from torchlint.verify.standins import Builder, NeedsStem, printable, shown, tensors
+from torchlint.verify.standins import MODULE, Builder, NeedsStem, printable, shown, tensors
 
 REAP = 0.02  # seconds between looks for workers that ended
 MAX_COPIES = 32  # fresh inputs prepared for one timed stretch of short calls
@@ -127,215 +128,26 @@ def reason(error: BaseException) -> str:
     return f"raised {text}"
 
 
-# -- containment -------------------------------------------------------------------------------------------------------
-
-
-class Guard:
-    """An audit hook that stops what measured code must not do, should the policy have let it through.
-
-    Python offers no way to remove it. It is armed once the libraries are loaded; `open` for reading stays possible
-    below the interpreter's own folders, since libraries load parts of themselves late.
-
-    Where torch.compile was granted, torch's compiler keeps files and starts programs while measured code waits for it.
-    Who asks is told by the stack: the compiler is at work where a frame of it stands between the event and the
-    innermost frame of the measured code. Even then it writes inside the working folder alone, and starts the listed
-    programs alone.
-    """
-
-    STOPPED = tuple(
-        f"{module}."
-        for module in "os subprocess pty socket shutil ctypes urllib ftplib smtplib webbrowser winreg fcntl glob "
-        "tempfile sqlite3 code resource signal syslog".split()
-    )
-    HARMLESS = frozenset(
-        "os.putenv os.unsetenv os.listdir os.scandir os.walk os.fwalk os.getxattr ctypes.dlsym ctypes.seh_exception "
-        "ctypes.cdata ctypes.addressof ctypes.call_function fcntl.fcntl glob.glob glob.glob/2".split()
-    )
-    SYSTEM = ("/usr/", "/lib/", "/lib64/", "/opt/")  # where the libraries lie that torch loads late
-    TOOLS = re.compile(
-        r"([\w]+-linux-gnu-)?(gcc|g\+\+|cc|c\+\+|clang|clang\+\+)(-\d+)?|ptxas(-blackwell)?|nvcc|ld|ldconfig|uname|lscpu|"
-        r"nvdisasm|cuobjdump"
-    )
-    # What torch's compiler does with files, each inside its own folder.
-    FILES = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.chmod", "os.link", "os.symlink", "os.utime",
-             "os.truncate", "shutil.", "tempfile.", "fcntl.")  # fmt: skip
-
-    def __init__(self, granted: frozenset[str], folder: str) -> None:
-        self.granted = granted
-        self.folder = os.path.realpath(folder)
-        own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *_library_folders()}
-        self.readable = (*(os.path.realpath(path) + os.sep for path in own), "/proc/", "/sys/", "/dev/")
-        self.compiler = tuple(_compiler_folders())
-        self.armed = False
-        self.blocked: list[str] = []
-
-    def install(self) -> None:
-        """Arm it. Events that nobody is stopped for, each `id()` is one, must cost the measured code little."""
-        stopped = _Stopped()
-
-        def hook(event: str, arguments: tuple[Any, ...]) -> None:
-            if stopped[event]:
-                self._hook(event, arguments)
-
-        self.armed = True
-        sys.addaudithook(hook)
-
-    @contextlib.contextmanager
-    def open(self) -> Iterator[None]:
-        """Disarm it for work of the harness itself."""
-        before, self.armed = self.armed, False
-        try:
-            yield
-        finally:
-            self.armed = before
-
-    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self.armed:
-            return
-        if event == "open":
-            if self._may_open(*arguments):
-                return
-            event = f"open {printable(str(arguments[0]), 80)}" if type(arguments[0]) in (str, int) else "open"
-        elif self._granted(event, arguments):
-            return
-        if event in ("subprocess.Popen", "os.posix_spawn") and type(arguments[0]) is str:
-            event = f"{event} {printable(os.path.basename(arguments[0]), 40)}"
-        # What the compiler is refused it does without; measured code that asks has shown what it is.
-        if len(self.blocked) < 10 and not self._compiler_asks():
-            self.blocked.append(f"{event} by {asker()}")
-        raise PermissionError(f"{event} is not allowed in an experiment")
-
-    def _may_open(self, path: Any, mode: Any, flags: Any) -> bool:
-        if type(path) is int:
-            return True  # a descriptor that is open already
-        if type(path) is bytes:
-            path = path.decode(errors="replace")
-        if type(path) is not str:
-            return False
-        path = os.path.realpath(path)
-        writes = type(flags) is int and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
-        if path == os.devnull:
-            return True
-        if "processes" in self.granted and (path + os.sep).startswith((self.folder + os.sep, "/dev/shm/")):
-            return True
-        if not writes and path.startswith(self.readable):
-            return True
-        return self._compiler_asks() and (not writes or self._inside(path))
-
-    def _inside(self, path: Any) -> bool:
-        """Whether a path lies in the working folder."""
-        if type(path) is bytes:
-            path = path.decode(errors="replace")
-        return type(path) is str and (os.path.realpath(path) + os.sep).startswith(self.folder + os.sep)
-
-    def _compiler_asks(self) -> bool:
-        """Whether torch's compiler stands nearer to the event than any measured code."""
-        if "compile" not in self.granted:
-            return False
-        frame: Any = sys._getframe(1)
-        while frame is not None:
-            name = frame.f_code.co_filename
-            if name in MEASURED:
-                return False
-            if name.startswith(self.compiler):
-                return True
-            frame = frame.f_back
-        return False
-
-    def _granted(self, event: str, arguments: tuple[Any, ...]) -> bool:
-        if event == "ctypes.dlopen":
-            name = arguments[0] if arguments else None
-            bare = name is None or (type(name) is str and os.sep not in name)
-            known = type(name) is str and os.path.realpath(name).startswith((*self.readable, *self.SYSTEM))
-            return bare or known or (self._compiler_asks() and self._inside(name))
-        if "compile" in self.granted and self._compiler_asks():
-            if event == "code.__new__":
-                return True  # it writes bytecode
-            if event in ("subprocess.Popen", "os.posix_spawn"):
-                return type(arguments[0]) is str and bool(self.TOOLS.fullmatch(os.path.basename(arguments[0])))
-            if event.startswith(self.FILES):
-                paths = [path for path in arguments if type(path) in (str, bytes) and os.sep in str(path)]
-                return all(self._inside(path) for path in paths)
-        if "processes" in self.granted:
-            if event.startswith("socket."):
-                return all(type(argument) is not tuple for argument in arguments)  # Unix sockets have no (host, port)
-            if event in ("os.fork", "os.posix_spawn", "subprocess.Popen", "signal.pthread_kill"):
-                return event == "os.fork"
-            if event.startswith(
-                ("os.mkdir", "os.remove", "os.rmdir", "tempfile.", "shutil.rmtree", "os.kill", "os.chmod")
-            ):
-                return True
-        return False
-
-
-class _Stopped(dict):  # type: ignore[type-arg]
-    """By event, whether the guard looks at it at all."""
-
-    def __missing__(self, event: str) -> bool:
-        harmless = event != "open" and (not event.startswith(Guard.STOPPED) or event in Guard.HARMLESS)
-        self[event] = not harmless
-        return not harmless
-
-
-MEASURED = frozenset(("<before>", "<after>", "<inputs>"))  # as the files of measured code are called
-
-
-def asker() -> str:
-    """The innermost place, outside the import machinery and this file, that asked for what the guard stopped."""
-    frame: Any = sys._getframe(2)
-    while frame is not None and (frame.f_globals.get("__name__") or "").startswith(
-        ("importlib", "ctypes", "_frozen", "os", __name__)
-    ):
-        frame = frame.f_back
-    return printable(f"{frame.f_code.co_filename}:{frame.f_lineno}", 120) if frame is not None else "unknown"
-
-
-def _library_folders() -> Iterator[str]:
-    for name in ("torch", "numpy", "triton"):
-        module = sys.modules.get(name)
-        path = getattr(module, "__file__", None)
-        if path:
-            yield os.path.dirname(path)
-
-
-def _compiler_folders() -> Iterator[str]:
-    """Where the code of torch's compiler lies."""
-    from importlib.util import find_spec
-
-    for name in ("torch._dynamo", "torch._inductor", "torch._functorch", "triton"):
-        spec = find_spec(name)
-        if spec is not None and spec.origin:
-            yield os.path.dirname(spec.origin) + os.sep
-
-
-def landmarks(torch: Any, compiled: bool) -> dict[str, Any]:
-    """What figures rest on, by name, to see afterwards that measured code did not change it.
-
-    The compiler wraps methods of modules itself.
-    """
-    places = {"torch.Tensor": torch.Tensor, "torch.cuda": torch.cuda, "time": time}
-    if not compiled:
-        places["torch.nn.Module"] = torch.nn.Module
-    return {
-        f"{name}.{key}": value
-        for name, place in places.items()
-        for key, value in vars(place).items()
-        if callable(value)
-    }
-
-
 # -- variants and their inputs -----------------------------------------------------------------------------------------
 
 
 class Variant:
     """One of the two codes. `load` runs its module anew, so that nothing of an earlier repetition is left in it."""
 
-    def __init__(self, label: str, source: str, entry: str, keep: bool, names: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        label: str,
+        source: str,
+        entry: str,
+        keep: bool,
+        names: dict[str, Any] | None = None,
+        allow: Sequence[str] = (),
+    ) -> None:
         self.label = label
         self.entry = entry
         self.keep = keep
         self.replays = "torchlint_replayed" in source
-        self._names = names or {}
+        self._names = {**(names or {}), "__builtins__": python(allow)}
         self._code = compile(source, f"<{label}>", "exec")
         self._kept: types.ModuleType | None = None
 
@@ -343,7 +155,7 @@ class Variant:
         """The module; `stand_ins` makes what it finds under the names of things that are not here."""
         if self._kept is not None:
             return self._kept
-        module = types.ModuleType(f"measured_{self.label}")
+        module = types.ModuleType(MODULE)
         sys.modules[module.__name__] = module
         module.__dict__.update(self._names)
         if stand_ins is not None:
@@ -386,7 +198,8 @@ class Inputs:
         self.sizes: dict[str, int] = (experiment.get("sizes") or [{}])[0]
         self.source: types.ModuleType | None = None
         if experiment.get("inputs"):
-            self.source = Variant("inputs", experiment["inputs"], "inputs", keep=True).load()
+            allow = experiment.get("allow", ())
+            self.source = Variant("inputs", experiment["inputs"], "inputs", keep=True, allow=allow).load()
         self.master: Any = None
 
     def seed(self) -> None:
@@ -609,8 +422,8 @@ class Bench:
 
     def both(self, device: Any) -> tuple[Variant, Variant]:
         names = helpers(self.torch, device, self.recording)
-        made = [Variant(label, self.experiment[label], self.experiment["entry"], self.keep, names)
-                for label in ("before", "after")]  # fmt: skip
+        entry, allow = self.experiment["entry"], self.experiment.get("allow", ())
+        made = [Variant(label, self.experiment[label], entry, self.keep, names, allow) for label in ("before", "after")]
         return made[0], made[1]
 
     def phase(self, name: str, started: float) -> None:
@@ -1741,6 +1554,7 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
         os.dup2(source, 0)
         os.close(source)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        confine(order["folder"], programs=True)  # before the device's threads start, which keep what they have
         cores = order.get("cores") or ()
         if cores:
             os.sched_setaffinity(0, cores[:-1])
@@ -1788,41 +1602,6 @@ def part_threads(core: int) -> None:
         with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/comm", encoding="utf-8") as file:
             if file.read().startswith("pt_autograd"):
                 os.sched_setaffinity(int(thread), {core})
-
-
-def tame_schedulers(torch: Any) -> None:
-    """Let learning rate schedulers load plain data alone.
-
-    Theirs is an update of their attributes from whatever they are given, by which code could make objects that pretend
-    to lie at any address.
-    """
-
-    def plainly(value: Any, depth: int = 8) -> Any:
-        kind = type(value)
-        if kind in (int, float, str, bool, type(None)) or issubclass(kind, torch.Tensor):
-            return value
-        if depth and kind in (list, tuple):
-            return kind(plainly(item, depth - 1) for item in value)
-        if depth and kind is dict and all(type(key) in (str, int) for key in value):
-            if any(type(key) is str and key.startswith("__") for key in value):
-                raise PermissionError("a scheduler's state names a special attribute")
-            return {key: plainly(item, depth - 1) for key, item in value.items()}
-        if kind.__module__ == "collections" and kind.__name__ == "Counter":
-            return kind(plainly(dict(value), depth - 1))
-        raise PermissionError(f"a scheduler's state holds {printable(kind.__name__, 60)}")
-
-    def tamed(original: Any) -> Any:
-        def load_state_dict(self: Any, state_dict: Any) -> Any:
-            return original(self, plainly(state_dict))
-
-        return load_state_dict
-
-    from torch.optim import lr_scheduler, swa_utils
-
-    for module in (lr_scheduler, swa_utils):
-        for kind in vars(module).values():
-            if isinstance(kind, type) and "load_state_dict" in vars(kind) and kind.__module__ == module.__name__:
-                kind.load_state_dict = tamed(kind.load_state_dict)  # type: ignore[attr-defined]
 
 
 class TooSlow(BaseException):
@@ -1928,12 +1707,16 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
         )
         if refusals:
             raise Failed(f"refused: {label}, {refusals[0]}")
+        if label != "inputs" and not policy.enters(spec[label], spec["entry"]):
+            raise Failed(f"there is no function {printable(spec['entry'], 60)}")
     granted = policy.grants(spec["before"]) | policy.grants(spec["after"]) | policy.grants(spec.get("inputs") or "")
     if spec.get("compiled"):
         granted |= {"compile"}
     spec["grants"] = sorted(granted)
     guard = spec["guard"] = Guard(granted, os.getcwd())
-    tame_schedulers(torch)
+    tame(torch)
+    if "compile" not in granted:
+        confine(os.getcwd(), programs=False)
     clean = landmarks(torch, "compile" in granted)
     guard.install()
     named = any("cuda" in (spec.get(label) or "") for label in ("before", "after", "inputs"))
@@ -1948,10 +1731,9 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
         guard.armed = False
         if guard.blocked:
             raise Failed(f"refused while running: {', '.join(sorted(set(guard.blocked)))}")
-    now = landmarks(torch, "compile" in granted)
-    changed = next((name for name, value in clean.items() if now.get(name) is not value), None)
-    if changed is not None:
-        raise Failed(f"it changed {changed}")
+    other = changed(clean, landmarks(torch, "compile" in granted), torch)
+    if other is not None:
+        raise Failed(f"it changed {other}")
     return outcome
 
 

@@ -1,0 +1,442 @@
+"""What holds measured code inside the worker, should the policy have let it through.
+
+It finds of Python's own names only those that the policy knows; an audit hook stops what reaches out of the process;
+functions of torch and NumPy by which objects could be made out of addresses take harmless arguments alone; and where
+the kernel offers it (Landlock, Linux 5.13 and later) the process gives up for good what an experiment has no use for.
+Standard library and torch alone, Python 3.9 or later: this travels with the worker.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import ctypes
+import functools
+import os
+import re
+import struct
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from torchlint.verify import policy
+from torchlint.verify.allowed import NAMES
+from torchlint.verify.standins import printable
+
+__all__ = ["MEASURED", "Guard", "changed", "confine", "landmarks", "python", "tame"]
+
+MEASURED = frozenset(("<before>", "<after>", "<inputs>"))  # as the files of measured code are called
+HERE = os.path.dirname((lambda: None).__code__.co_filename)  # how the folder of the worker's own files is called
+
+
+class Guard:
+    """An audit hook that stops what measured code must not do.
+
+    Python offers no way to remove it. It is armed once the libraries are loaded; `open` for reading stays possible
+    below the interpreter's own folders, since libraries load parts of themselves late.
+
+    Who asks is told by the stack. What looks into frames, code and all objects, or makes code of text, is for libraries
+    alone, by the innermost frame. Where torch.compile was granted, torch's compiler keeps files and starts programs
+    while measured code waits for it: the compiler is at work where a frame of it stands between the event and the
+    innermost frame of the measured code. Even then it writes inside the working folder alone, and starts the listed
+    programs alone.
+    """
+
+    STOPPED = tuple(
+        f"{module}."
+        for module in "os subprocess pty socket shutil ctypes urllib ftplib smtplib webbrowser winreg fcntl glob "
+        "tempfile sqlite3 code resource signal syslog mmap".split()
+    )
+    HARMLESS = frozenset(
+        "os.putenv os.unsetenv os.listdir os.scandir os.walk os.fwalk os.getxattr ctypes.dlsym ctypes.seh_exception "
+        "ctypes.cdata ctypes.addressof ctypes.call_function fcntl.fcntl glob.glob glob.glob/2".split()
+    )
+    # What libraries do for their own purposes, and nothing else has a use for.
+    LIBRARIES = frozenset(
+        "open import compile exec marshal.loads pickle.find_class gc.get_objects gc.get_referrers gc.get_referents "
+        "sys._getframe sys._current_frames sys._current_exceptions sys.settrace sys.setprofile sys.addaudithook "
+        "sys.unraisablehook object.__getattr__ object.__setattr__ object.__delattr__ mmap.__new__ ctypes.dlopen "
+        "ctypes.dlsym ctypes.cdata ctypes.addressof ctypes.call_function".split()
+    )
+    SYSTEM = ("/usr/", "/lib/", "/lib64/", "/opt/")  # where the libraries lie that torch loads late
+    TOOLS = re.compile(
+        r"([\w]+-linux-gnu-)?(gcc|g\+\+|cc|c\+\+|clang|clang\+\+)(-\d+)?|ptxas(-blackwell)?|nvcc|ld|ldconfig|uname|lscpu|"
+        r"nvdisasm|cuobjdump"
+    )
+    # What torch's compiler and its loaders do with files, each inside its own folder.
+    FILES = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.chmod", "os.link", "os.symlink", "os.utime",
+             "os.truncate", "shutil.", "tempfile.", "fcntl.")  # fmt: skip
+
+    def __init__(self, granted: frozenset[str], folder: str) -> None:
+        self.granted = granted
+        self.folder = os.path.realpath(folder)
+        own = {sys.prefix, sys.base_prefix, sys.exec_prefix, *_library_folders()}
+        self.libraries = tuple(os.path.realpath(path) + os.sep for path in own)
+        self.readable = (*self.libraries, "/proc/", "/sys/", "/dev/")
+        self.compiler = tuple(_compiler_folders())
+        self.armed = False
+        self.blocked: list[str] = []
+        self._looking = False  # at the stack, which is an event as well
+        self._known: dict[str, bool] = {}
+
+    def install(self) -> None:
+        """Arm it. Events that nobody is stopped for, each `id()` is one, must cost the measured code little."""
+        stopped = _Stopped()
+
+        def hook(event: str, arguments: tuple[Any, ...]) -> None:
+            if stopped[event]:
+                self._hook(event, arguments)
+
+        self.armed = True
+        sys.addaudithook(hook)
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Disarm it for work of the harness itself."""
+        before, self.armed = self.armed, False
+        try:
+            yield
+        finally:
+            self.armed = before
+
+    def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.armed or self._looking:
+            return
+        watched = event in self.LIBRARIES
+        self._looking = True
+        try:
+            trusted = not watched or self._library_asks() or self._compiler_asks()
+            if trusted and self._allowed(event, arguments):
+                return
+            if event == "open":
+                event = f"open {printable(str(arguments[0]), 80)}" if type(arguments[0]) in (str, int) else "open"
+            elif event in ("subprocess.Popen", "os.posix_spawn") and type(arguments[0]) is str:
+                event = f"{event} {printable(os.path.basename(arguments[0]), 40)}"
+            # What the compiler is refused it does without; measured code that asks has shown what it is.
+            if len(self.blocked) < 10 and not (trusted and self._compiler_asks()):
+                self.blocked.append(f"{event} by {asker()}")
+        finally:
+            self._looking = False
+        raise PermissionError(f"{event} is not allowed in an experiment")
+
+    def _allowed(self, event: str, arguments: tuple[Any, ...]) -> bool:
+        """Whether a library may do that."""
+        if event == "open":
+            return self._may_open(*arguments)
+        return not event.startswith(self.STOPPED) or event in self.HARMLESS or self._granted(event, arguments)
+
+    def _may_open(self, path: Any, mode: Any, flags: Any) -> bool:
+        if type(path) is int:
+            return True  # a descriptor that is open already
+        if type(path) is bytes:
+            path = path.decode(errors="replace")
+        if type(path) is not str:
+            return False
+        path = os.path.realpath(path)
+        writes = type(flags) is int and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        if path == os.devnull:
+            return True
+        if "processes" in self.granted and (path + os.sep).startswith((self.folder + os.sep, "/dev/shm/")):
+            return True
+        if not writes and path.startswith(self.readable):
+            return True
+        return self._compiler_asks() and (not writes or self._inside(path))
+
+    def _inside(self, path: Any) -> bool:
+        """Whether a path lies in the working folder."""
+        if type(path) is bytes:
+            path = path.decode(errors="replace")
+        return type(path) is str and (os.path.realpath(path) + os.sep).startswith(self.folder + os.sep)
+
+    def _all_inside(self, arguments: tuple[Any, ...]) -> bool:
+        return all(self._inside(one) for one in arguments if type(one) in (str, bytes) and os.sep in str(one))
+
+    def _library_asks(self) -> bool:
+        """Whether the innermost frame is that of a library, or of the worker itself."""
+        frame: Any = sys._getframe(3)
+        while frame is not None and frame.f_code.co_filename.startswith("<frozen "):
+            frame = frame.f_back
+        if frame is None:
+            return True
+        name = frame.f_code.co_filename
+        if name not in self._known:
+            inside = not name.startswith("<") and os.path.realpath(name).startswith(self.libraries)
+            self._known[name] = inside or os.path.dirname(name) == HERE
+        return self._known[name]
+
+    def _compiler_asks(self) -> bool:
+        """Whether torch's compiler stands nearer to the event than any measured code."""
+        if "compile" not in self.granted:
+            return False
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if name in MEASURED:
+                return False
+            if name.startswith(self.compiler):
+                return True
+            frame = frame.f_back
+        return False
+
+    def _granted(self, event: str, arguments: tuple[Any, ...]) -> bool:
+        if event == "ctypes.dlopen":
+            name = arguments[0] if arguments else None
+            bare = name is None or (type(name) is str and os.sep not in name)
+            known = type(name) is str and os.path.realpath(name).startswith((*self.readable, *self.SYSTEM))
+            return bare or known or (self._compiler_asks() and self._inside(name))
+        if "compile" in self.granted and self._compiler_asks():
+            if event in ("code.__new__", "mmap.__new__"):
+                return True  # it writes bytecode
+            if event in ("subprocess.Popen", "os.posix_spawn"):
+                return type(arguments[0]) is str and bool(self.TOOLS.fullmatch(os.path.basename(arguments[0])))
+            if event.startswith(self.FILES):
+                return self._all_inside(arguments)
+        if "processes" in self.granted:
+            if event in ("socket.bind", "socket.connect"):
+                return self._inside(arguments[1])
+            if event == "os.kill":
+                return type(arguments[0]) is int and in_group(arguments[0])
+            if event.startswith(("socket.__new__", "os.fork", "mmap.")):
+                return True
+            return event.startswith(self.FILES) and self._all_inside(arguments)
+        return False
+
+
+class _Stopped(dict):  # type: ignore[type-arg]
+    """Whether an event is one that may be stopped, each thought about once."""
+
+    def __missing__(self, event: str) -> bool:
+        harmless = not event.startswith(Guard.STOPPED) or event in Guard.HARMLESS
+        self[event] = event in Guard.LIBRARIES or not harmless
+        return self[event]
+
+
+def in_group(process: int) -> bool:
+    """Whether a process is one of this one's group: a worker that a loader started."""
+    with contextlib.suppress(OSError):
+        return process > 1 and os.getpgid(process) == os.getpgrp()
+    return False
+
+
+def asker() -> str:
+    """The innermost place, outside the import machinery and this file, that asked for what the guard stopped."""
+    frame: Any = sys._getframe(3)
+    while frame is not None and (frame.f_globals.get("__name__") or "").startswith(
+        ("importlib", "ctypes", "_frozen", "os", __name__)
+    ):
+        frame = frame.f_back
+    return printable(f"{frame.f_code.co_filename}:{frame.f_lineno}", 120) if frame is not None else "unknown"
+
+
+def _library_folders() -> Iterator[str]:
+    for name in ("torch", "numpy", "triton"):
+        module = sys.modules.get(name)
+        path = getattr(module, "__file__", None)
+        if path:
+            yield os.path.dirname(path)
+
+
+def _compiler_folders() -> Iterator[str]:
+    """Where the code of torch's compiler lies."""
+    from importlib.util import find_spec
+
+    for name in ("torch._dynamo", "torch._inductor", "torch._functorch", "triton"):
+        spec = find_spec(name)
+        if spec is not None and spec.origin:
+            yield os.path.dirname(spec.origin) + os.sep
+
+
+# -- what measured code finds ------------------------------------------------------------------------------------------
+
+# Classes whose objects are made of others' insides: code, memory, classes.
+UNMADE = frozenset(
+    (types.FunctionType, types.CodeType, types.ModuleType, types.CellType, types.FrameType, types.MappingProxyType,
+     memoryview)
+)  # fmt: skip
+
+
+def python(allow: Sequence[str] = ()) -> dict[str, Any]:
+    """Python's own names for measured code: those of the policy, with an import of listed modules alone.
+
+    What is not among them does not exist for it, even where its text hides which name it means.
+
+    Args:
+        allow: modules that the user allowed.
+    """
+    known = set(NAMES)
+    numpy = sys.modules.get("numpy")
+    closed = (type,) if numpy is None else (type, numpy.ndarray)
+    original = builtins.__import__
+
+    def imported(name: str, *rest: Any) -> Any:
+        if name not in known:
+            if name != "__future__" and not policy.knows(name, None, allow):
+                raise PermissionError(f"the module {printable(name, 60)} is not on the list")
+            known.add(name)
+        return original(name, *rest)
+
+    def kind_of(value: Any) -> Any:
+        """`type` of one argument, apart from classes by which code, classes and views of memory are made."""
+        kind = type(value)
+        if kind in UNMADE or issubclass(kind, closed):
+            raise PermissionError(f"type() of {printable(kind.__name__, 40)} is not allowed in an experiment")
+        return kind
+
+    found = {name: getattr(builtins, name) for name in policy.BUILTINS if hasattr(builtins, name)}
+    return {**found, "type": kind_of, "__import__": imported, "__build_class__": builtins.__build_class__}
+
+
+def tame(torch: Any) -> None:
+    """Let functions that measured code may call take what is harmless alone."""
+    _tame_schedulers(torch)
+    _tame_buffers(torch)
+    # Other ways to start a loader's workers start a new interpreter, in which nothing of this file holds.
+    torch.multiprocessing.set_start_method("fork", force=True)
+    torch.multiprocessing.get_all_start_methods = lambda: ["fork"]
+
+
+def _tame_buffers(torch: Any) -> None:
+    """Arrays of objects hold addresses; seen as numbers they could be written to."""
+    numpy = sys.modules.get("numpy")
+
+    def plain(value: Any) -> bool:
+        if isinstance(value, memoryview):
+            return False
+        return numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)) or not value.dtype.hasobject
+
+    def tamed(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def read(*given: Any, **named: Any) -> Any:
+            if not all(map(plain, (*given, *named.values()))):
+                raise PermissionError(f"{original.__name__} of a view of memory is not allowed in an experiment")
+            return original(*given, **named)
+
+        return read
+
+    for module, name in ((torch, "frombuffer"), (torch, "asarray"), (numpy, "frombuffer")):
+        if module is not None:
+            setattr(module, name, tamed(getattr(module, name)))
+
+
+def _tame_schedulers(torch: Any) -> None:
+    """Let learning rate schedulers load plain data alone.
+
+    Theirs is an update of their attributes from whatever they are given, by which code could make objects that pretend
+    to lie at any address.
+    """
+
+    def plainly(value: Any, depth: int = 8) -> Any:
+        kind = type(value)
+        if kind in (int, float, str, bool, type(None)) or issubclass(kind, torch.Tensor):
+            return value
+        if depth and kind in (list, tuple):
+            return kind(plainly(item, depth - 1) for item in value)
+        if depth and kind is dict and all(type(key) in (str, int) for key in value):
+            if any(type(key) is str and key.startswith("__") for key in value):
+                raise PermissionError("a scheduler's state names a special attribute")
+            return {key: plainly(item, depth - 1) for key, item in value.items()}
+        if kind.__module__ == "collections" and kind.__name__ == "Counter":
+            return kind(plainly(dict(value), depth - 1))
+        raise PermissionError(f"a scheduler's state holds {printable(kind.__name__, 60)}")
+
+    def tamed(original: Any) -> Any:
+        def load_state_dict(self: Any, state_dict: Any) -> Any:
+            return original(self, plainly(state_dict))
+
+        return load_state_dict
+
+    from torch.optim import lr_scheduler, swa_utils
+
+    for module in (lr_scheduler, swa_utils):
+        for kind in vars(module).values():
+            if isinstance(kind, type) and "load_state_dict" in vars(kind) and kind.__module__ == module.__name__:
+                kind.load_state_dict = tamed(kind.load_state_dict)  # type: ignore[attr-defined]
+
+
+# -- what figures rest on ----------------------------------------------------------------------------------------------
+
+
+def landmarks(torch: Any, compiled: bool) -> dict[str, Any]:
+    """Attributes of the classes and modules that measured code can reach, by name, to see afterwards what it changed.
+
+    The compiler wraps methods of modules and optimizers itself: of compiled code the tensor's alone are looked at.
+    """
+    places: dict[str, Any] = {"torch.Tensor": torch.Tensor, "torch.cuda": torch.cuda, "time": time}
+    for module, names in NAMES.items() if not compiled else ():
+        home = sys.modules.get(module)
+        for name in names.split() if home is not None else ():
+            kind = getattr(home, name, None)
+            for base in kind.__mro__ if type(kind) is type else ():
+                if not base.__flags__ & IMMUTABLE:
+                    places[f"{base.__module__}.{base.__qualname__}"] = base
+    return {f"{name}.{key}": value for name, place in places.items() for key, value in tuple(vars(place).items())}
+
+
+IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+
+
+def changed(before: dict[str, Any], after: dict[str, Any], torch: Any) -> str | None:
+    """The first landmark that is another now, or new; a step of optimizers that torch itself wraps at first is not."""
+    for name, value in after.items():
+        if value is before.get(name, before) or (not callable(value) and not callable(before.get(name))):
+            continue
+        code = getattr(value, "__code__", None)
+        file = code.co_filename if code is not None else ""
+        if name.endswith(".Event.elapsed_time") and file == os.path.join(HERE, "worker.py"):
+            continue  # the worker counts readings of events that were not reached
+        if name.endswith(".step") and file == torch.optim.Optimizer.__init__.__code__.co_filename:
+            continue
+        return name
+    return next((name for name, value in before.items() if callable(value) and name not in after), None)
+
+
+# -- what the process gives up -----------------------------------------------------------------------------------------
+
+# Landlock's system calls, the same on all machines, and its rights by the version of the interface that brought them.
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+EXECUTE, WRITE, TRUNCATE = 1 << 0, 1 << 1, 1 << 14
+CHANGES = sum(1 << bit for bit in (1, 4, 5, 6, 7, 8, 9, 10, 11, 12))  # write, remove, make: of version 1
+REFER = 1 << 13  # version 2
+CONNECT_TCP = 0b11  # bind and connect; version 4
+SIGNALS, ABSTRACT_SOCKETS = 1 << 1, 1 << 0  # version 6
+NO_NEW_PRIVILEGES = 38  # of prctl
+
+
+def confine(folder: str, programs: bool) -> bool:
+    """Give up, for this process and those it starts: writing outside the folder, TCP, signals to others, programs.
+
+    Devices and shared memory stay writable. Threads that run already keep their rights.
+
+    Args:
+        programs: whether the compiler's programs may be started.
+
+    Returns:
+        Whether the kernel offers it.
+    """
+    system = ctypes.CDLL(None, use_errno=True)
+    version = system.syscall(CREATE_RULESET, None, 0, 1) if sys.platform == "linux" else -1
+    if version < 1:
+        return False
+    written = CHANGES | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
+    handled = [
+        written | (0 if programs else EXECUTE),
+        CONNECT_TCP if version >= 4 else 0,
+        SIGNALS | ABSTRACT_SOCKETS if version >= 6 else 0,
+    ]
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    ruleset = system.syscall(CREATE_RULESET, struct.pack("QQQ", *handled), ctypes.c_size_t(size), 0)
+    if ruleset < 0:
+        return False
+    try:
+        for path, rights in ((folder, written), ("/dev", written)):
+            parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                system.syscall(ADD_RULE, ruleset, 1, struct.pack("=Qi", rights, parent), 0)
+            finally:
+                os.close(parent)
+        system.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        return bool(system.syscall(RESTRICT_SELF, ruleset, 0) == 0)
+    finally:
+        os.close(ruleset)
