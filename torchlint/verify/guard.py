@@ -209,8 +209,9 @@ class _Stopped(dict):  # type: ignore[type-arg]
 
     def __missing__(self, event: str) -> bool:
         harmless = not event.startswith(Guard.STOPPED) or event in Guard.HARMLESS
-        self[event] = event in Guard.LIBRARIES or not harmless
-        return self[event]
+        stopped = event in Guard.LIBRARIES or not harmless
+        self[event] = stopped
+        return stopped
 
 
 def in_group(process: int) -> bool:

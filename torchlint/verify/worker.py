@@ -1554,7 +1554,6 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
         os.dup2(source, 0)
         os.close(source)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        confine(order["folder"], programs=True)  # before the device's threads start, which keep what they have
         cores = order.get("cores") or ()
         if cores:
             os.sched_setaffinity(0, cores[:-1])
@@ -1715,8 +1714,7 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
     spec["grants"] = sorted(granted)
     guard = spec["guard"] = Guard(granted, os.getcwd())
     tame(torch)
-    if "compile" not in granted:
-        confine(os.getcwd(), programs=False)
+    confine(os.getcwd(), programs="compile" in granted)
     clean = landmarks(torch, "compile" in granted)
     guard.install()
     named = any("cuda" in (spec.get(label) or "") for label in ("before", "after", "inputs"))
