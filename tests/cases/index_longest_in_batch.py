@@ -11,3 +11,13 @@ class Packer(nn.Module):
     def forward(self, x, mask):
         n = self.longest(mask)
         return x[:, :n] * torch.arange(n, device=x.device)[None, :, None]  # TL106?
+
+
+def padding(lengths: torch.Tensor, least: int = 0) -> torch.Tensor:
+    most = max(least, lengths.max())  # TL107
+    return torch.arange(0, most, device=lengths.device) >= lengths[:, None]  # TL106
+
+
+class Padded(nn.Module):
+    def forward(self, x, lengths):
+        return x.masked_fill(padding(lengths)[..., None], 0.0)

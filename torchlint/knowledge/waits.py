@@ -22,7 +22,7 @@ Tensors are on the device where no state says otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from torchlint.knowledge.waits_table import ALWAYS, DEPENDS, NEVER
 
@@ -122,6 +122,33 @@ RELATIVES: Final[dict[str, str]] = {
     }.items()
     for relative in relatives.split()
 }
+
+
+class Sized(NamedTuple):
+    """A call of another package that waits unless it is told a size: where it takes the index of rows, and the size."""
+
+    rows: int
+    size: int
+    name: str  # of the size
+
+
+# Not measured: these packages were read. What is not told how many rows come out takes `int(index.max()) + 1` for it
+# (`maybe_num_nodes` and `scatter` of torch_geometric/utils, `scatter_sum` of torch_scatter/scatter.py).
+SIZED: Final[dict[str, Sized]] = {
+    **{
+        f"torch_scatter.scatter{kind}": Sized(1, 4, "dim_size")
+        for kind in ("", "_add", "_max", "_mean", "_min", "_mul", "_sum")
+    },
+    **{f"torch_geometric.nn.global_{kind}_pool": Sized(1, 2, "size") for kind in ("add", "max", "mean")},
+    "torch_geometric.utils.scatter": Sized(1, 3, "dim_size"),
+    "torch_geometric.utils.degree": Sized(0, 1, "num_nodes"),
+    "torch_geometric.utils.softmax": Sized(1, 3, "num_nodes"),
+}
+# Their kernels end in a `masked_select` of the boxes to keep, and of each class where they go over classes
+# (torchvision/csrc/ops/cuda/nms_kernel.cu, torchvision/ops/boxes.py).
+SUPPRESSING: Final = frozenset(
+    f"torchvision.ops.{module}{name}" for module in ("", "boxes.") for name in ("nms", "batched_nms")
+)
 
 
 def kin(name: str) -> tuple[str, ...]:

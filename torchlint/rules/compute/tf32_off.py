@@ -134,6 +134,12 @@ def _has_products(module: Value) -> bool:
         return True
     held = [value for stored in module.cls.stores.values() for value in stored.values()]
     known = [value for value in held if value.kind is Kind.MODULE and value.qual is not None]
-    return not known or any(
-        (value.qual or "").rsplit(".", 1)[-1] in _PRODUCTS or value.cls is not None for value in known
-    )
+    return not known or any(map(_is_product, known))
+
+
+def _is_product(module: Value) -> bool:
+    """Whether a module multiplies matrices, or may hold one that does."""
+    if module.cls is not None or (module.qual or "").rsplit(".", 1)[-1] in _PRODUCTS:
+        return True
+    parts = [*(module.items or {}).values(), *([module.elem] if module.elem is not None else [])]
+    return any(part.kind is Kind.MODULE and _is_product(part) for part in parts)

@@ -101,7 +101,10 @@ def _rounds(function: FunctionInfo, model: Model) -> Iterator[tuple[cst.CSTNode,
     for node in loops:
         assert isinstance(node, (cst.For, cst.While))
         yield node.body, cst.Continue
-    if loops or function.body is None or model.hot(function.body) is None:
+    # Where the optimizer steps after the loop, that goes over parts of one step.
+    if loops and not hotness.function_work(function, frozenset({EffectKind.OPTIMIZER_STEP})):
+        return
+    if function.body is None or model.hot(function.body) is None:
         return
     owners = [model.function_of(caller.context) for caller in function.callers]
     if not any(hotness.does(owner, _CLEARING) and _clears_itself(owner) for owner in owners):

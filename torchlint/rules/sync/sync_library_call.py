@@ -131,6 +131,8 @@ class SyncLibraryCall(Rule):
         ".update_parameters",
         *(f"torch.distributions.{name}{asked}" for name in sorted(_NAMES) for asked in ("", ".log_prob", ".cdf")),
         "torch.save",
+        *table.SIZED,
+        *table.SUPPRESSING,
     )
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -143,6 +145,18 @@ class SyncLibraryCall(Rule):
         elif callee == "torch.save":
             why, advice = "copy every tensor to the host and write the file", "save every so many steps"
             wait = _saves(site, model)
+        elif callee in table.SIZED:
+            known = table.SIZED[callee]
+            why, advice = "find the size of its result", f"pass `{known.name}`, which the batch knows"
+            wait = _sizes(site, known, model)
+        elif callee in table.SUPPRESSING:
+            why, advice = (
+                "learn how many boxes stay",
+                "run it once for all images and classes, with offsets between them",
+            )
+            boxes = site.argument(0, "boxes")
+            wait = waits(model, as_operand(boxes.value), site.context, by_method=True) if boxes is not None else None
+            wait = wait and Wait(Confidence.POSSIBLE, wait.hot)  # there is no other call to make
         else:
             name = _subject(site)
             if name is None:
@@ -221,6 +235,14 @@ def _saves(site: sites.Call, model: Model) -> Wait | None:
     # Few programs save on every step: a condition around it says when they do.
     often = Confidence.POSSIBLE if _is_conditional(site.context) else Confidence.LIKELY
     return at_rate(model, site.context, often, evident=False)
+
+
+def _sizes(site: sites.Call, known: table.Sized, model: Model) -> Wait | None:
+    index, size = site.argument(known.rows), site.argument(known.size, known.name)
+    told = size is not None and size.value.kind is not Kind.NONE
+    if told or site.opaque_arguments or (index is not None and index.value.kind is Kind.NONE):
+        return None
+    return waits(model, as_operand(index.value), site.context, by_method=True) if index is not None else None
 
 
 def _validates(site: sites.Call, model: Model) -> Wait | None:

@@ -224,9 +224,12 @@ class DefinitionReader(BindingReader):
             elif not _outweighs(value, passed) and (
                 value.kind is passed.kind or passed.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY, Kind.DEVICE)
             ):
+                declared = value
                 value = (
                     join(passed, value) if value.kind is passed.kind and value.device not in (0, ANYWHERE) else passed
                 )
+                if value.kind is Kind.TENSOR and declared.kind is Kind.TENSOR and value.conf < declared.conf:
+                    value = value.but(conf=declared.conf)  # callers know less of it than the annotation says
         if info.role is Role.HOOK and (value is None or value.kind is Kind.UNKNOWN):
             own = len(info.parameters) - (info.method == "instance")
             is_first = parameter.index == len(info.parameters) - own
