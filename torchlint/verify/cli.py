@@ -14,7 +14,7 @@ import click
 from torchlint.cli import console, options
 from torchlint.cli.files import write_atomically
 from torchlint.cli.status import EXIT_ERROR, EXIT_FINDINGS, EXIT_INTERRUPTED, EXIT_OK
-from torchlint.verify import evidence, supervise
+from torchlint.verify import evidence, forms, supervise
 from torchlint.verify.plan import Choices
 
 __all__ = ["verify"]
@@ -174,8 +174,8 @@ def _write_plan(made: dict[str, Any], file: Path) -> int:
 
 
 def _run_plan(file: Path, given: dict[str, Any]) -> int:
-    made = evidence.load(file, "experiments", "findings", "limits")
-    answer = _measure(made, _devices(given["verify_device"]), given)
+    made = evidence.load(file, forms.PLAN)
+    answer = _measure(made, _devices(given["verify_device"]), given, given["verify_allow"])
     output = given["output"] or Path("results.json")
     write_atomically(output, json.dumps(answer) + "\n")
     return _conclude(answer, {**given, "output": None}, bool(made["findings"]))
@@ -184,16 +184,18 @@ def _run_plan(file: Path, given: dict[str, Any]) -> int:
 def _merge(paths: Sequence[Path], given: dict[str, Any]) -> int:
     if not paths:
         raise click.UsageError("--merge needs the results of runs: verify --merge results/*.json")
-    answers = [evidence.load(path, "environment", "plan", "results") for path in paths]
+    answers = [evidence.load(path, forms.RESULTS) for path in paths]
     answer = evidence.join(answers, [str(path) for path in paths])
     return _conclude(answer, given, bool(answer["plan"]["findings"]))
 
 
-def _measure(made: dict[str, Any], devices: list[str], given: dict[str, Any]) -> dict[str, Any]:
+def _measure(
+    made: dict[str, Any], devices: list[str], given: dict[str, Any], allow: Sequence[str] | None = None
+) -> dict[str, Any]:
     from torchlint.verify.display import Progress
 
     with Progress(len(made["experiments"]), enabled=not given["quiet"] and sys.stderr.isatty()) as progress:
-        return supervise.run(made, devices, given["budget"], progress)
+        return supervise.run(made, devices, given["budget"], progress, allow)
 
 
 def _conclude(answer: dict[str, Any], given: dict[str, Any], found: bool) -> int:

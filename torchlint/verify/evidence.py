@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from torchlint import __version__
+from torchlint.source.files import read_regular
+from torchlint.verify import forms
 
 __all__ = [
     "CRITERIA",
@@ -261,20 +263,23 @@ def _together(one: Mapping[str, Any], other: Mapping[str, Any], experiments: Map
     return {**other, "ladder": sorted(ladder, key=lambda identity: RUNGS.index(experiments[identity]["rung"]))}
 
 
-def load(path: Path, *keys: str) -> dict[str, Any]:
-    """Read a plan, results or evidence; `keys` must be there.
+def load(path: Path, form: Any) -> dict[str, Any]:
+    """Read a plan or results, of which `forms` says what they look like.
 
     Raises:
         EvidenceError: it cannot be read, or is something else.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_regular(path))
     except OSError as error:
         raise EvidenceError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise EvidenceError(f"{path}: is no JSON: {error}") from error
-    if not isinstance(data, dict) or data.get("version") != VERSION or any(key not in data for key in keys):
+    if not isinstance(data, dict) or data.get("version") != VERSION:
         raise EvidenceError(f"{path}: does not hold what `torchlint verify` of this version writes")
+    misfit = forms.misfit(data, form) or forms.unknown(data.get("plan", data))
+    if misfit is not None:
+        raise EvidenceError(f"{path}: does not hold what `torchlint verify` writes: {misfit}")
     return data
 
 

@@ -25,10 +25,12 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
+
+from torchlint.verify import forms
 
 __all__ = ["Limits", "Watcher", "gpu_count", "run"]
 
@@ -47,7 +49,7 @@ COMPILING = 3  # times the limit of time, for code that is compiled: a compiler 
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 OUT_OF_TIME = "the time budget was used up"
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
-MODULES = ("allowed", "policy", "helpers", "standins", "guard", "search", "worker", "supervise")
+MODULES = ("allowed", "policy", "helpers", "forms", "standins", "guard", "search", "worker", "supervise")
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,11 @@ class _Worker:
         assert message is not None
         if message["event"] == "failed":
             return {"status": "not run", "reason": str(message.get("reason")), "where": str(message.get("where") or "")}
-        return {"status": "measured", **(message.get("result") or message.get("machine") or {})}
+        said = message.get("result", message.get("machine"))
+        made = {"status": "measured", **said} if isinstance(said, dict) else {}
+        form: Any = {} if "machine" in request or request.get("find") else forms.RESULT
+        misfit = forms.misfit(made, form) if made else "it must be an object"
+        return made if misfit is None else {"status": "not run", "reason": f"its answer is none: {misfit}"}
 
     def _wait(self, wanted: Callable[[bytes], bool], deadline: float, memory: int) -> bytes | str | None:
         """The first line that is wanted; a reason when a limit was passed; None when the process ended without it."""
@@ -297,7 +303,8 @@ def available_memory() -> int:
 def gpu_count() -> int | None:
     """How many CUDA devices torch sees here, asked in a process of its own; None without torch."""
     code = "import torch; print(torch.cuda.device_count() if torch.cuda.is_available() else 0)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    # A file called torch.py in the current folder must not be what is asked.
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
     return int(done.stdout) if done.returncode == 0 and done.stdout.strip().isdigit() else None
 
 
@@ -306,6 +313,7 @@ def run(
     devices: list[str],
     budget: float | None = None,
     watcher: Watcher | None = None,
+    allow: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Measure the experiments of a plan on devices that share them.
 
@@ -317,6 +325,7 @@ def run(
         devices: "cpu", or "cuda:0" and so on; one experiment at a time on each.
         budget: seconds for all; as it runs out pairs are measured for a shorter time, and what is left is not run.
         watcher: told of each start and result, from several threads.
+        allow: modules that whoever runs the plan lets measured code use; None for all that the plan names.
 
     Returns:
         {"version", "environment": what was measured on, "plan": the plan without its code, "results": by the
@@ -326,7 +335,7 @@ def run(
         script = os.path.join(folder, "worker.py")
         with open(script, "w", encoding="utf-8") as file:
             file.write(bundle())
-        bench = _Run(script, devices, Limits(**plan["limits"]), budget, watcher or Watcher())
+        bench = _Run(script, devices, Limits(**plan["limits"]), budget, watcher or Watcher(), allow)
         try:
             environment = bench.machine()
             experiments = {experiment["id"]: experiment for experiment in plan["experiments"]}
@@ -357,8 +366,17 @@ def run(
 class _Run:
     """The workers of a run, and what they answered."""
 
-    def __init__(self, script: str, devices: list[str], limits: Limits, budget: float | None, watcher: Watcher) -> None:
+    def __init__(
+        self,
+        script: str,
+        devices: list[str],
+        limits: Limits,
+        budget: float | None,
+        watcher: Watcher,
+        allow: Sequence[str] | None,
+    ) -> None:
         self.devices = devices
+        self.allow = allow
         self.limits = limits
         self.budget = budget
         self.watcher = watcher
@@ -408,14 +426,22 @@ class _Run:
                     self.watcher.finished(experiment, answer)
 
     def _found(self, experiment: dict[str, Any]) -> dict[str, Any]:
-        if self.unusable or self.remaining() <= 0:
-            return {"status": "not run", "reason": self.unusable or OUT_OF_TIME}
+        if (why := self.hindrance(experiment)) is not None:
+            return {"status": "not run", "reason": why}
         worker = _Worker(self.nurseries[self.devices[0]], "cpu")
         try:
             request = {"experiment": experiment, "seconds": 0.0, "find": True}
             return worker.ask(request, min(FIND_SECONDS, self.limits.seconds), self.limits.memory_bytes)
         finally:
             worker.end()
+
+    def hindrance(self, experiment: dict[str, Any]) -> str | None:
+        """Why an experiment is not begun; None where nothing stands in its way."""
+        if self.unusable or self.remaining() <= 0:
+            return self.unusable or OUT_OF_TIME
+        asked = experiment.get("allow", ()) if self.allow is not None else ()
+        more = next((module for module in asked if module not in (self.allow or ())), None)
+        return None if more is None else f"refused: the plan lets its code use {more}, which was not allowed here"
 
     def remaining(self) -> float:
         """Seconds of the budget that are left."""
@@ -448,8 +474,8 @@ class _Run:
 
     def _one(self, experiment: dict[str, Any], device: str, left: int, spare: deque[_Worker]) -> dict[str, Any]:
         seconds = self.limits.pair_seconds
-        if self.unusable or self.remaining() <= 0:
-            return {"status": "not run", "reason": self.unusable or OUT_OF_TIME}
+        if (why := self.hindrance(experiment)) is not None:
+            return {"status": "not run", "reason": why}
         share = self.remaining() * len(self.devices) / (left + 1)
         seconds = max(0.2, min(seconds, share - self.beside()))
         if not spare:
@@ -533,22 +559,26 @@ def main() -> int:
     parser.add_argument("plan", help="the plan that `torchlint verify --plan` wrote")
     parser.add_argument("--out", default="results.json", help="where the results go (default: results.json)")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--allow", action="append", default=[], metavar="MODULE", help="let code use this module")
     parser.add_argument("--budget", type=float, help="seconds for all experiments")
     parser.add_argument("--share", default="1/1", metavar="I/N", help="run only the I-th of N shares of the plan")
     options = parser.parse_args()
     try:
         with open(options.plan, encoding="utf-8") as file:
             plan = json.load(file)
-        plan = share(plan, options.share)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"{options.plan}: not a plan ({type(error).__name__})", file=sys.stderr)
+        misfit = forms.misfit(plan, forms.PLAN) or forms.unknown(plan)
+        plan = plan if misfit else share(plan, options.share)
+    except (OSError, ValueError, RecursionError) as error:
+        misfit = type(error).__name__
+    if misfit:
+        print(f"{options.plan}: not a plan ({misfit})", file=sys.stderr)
         return 2
     count = gpu_count() if options.device == "cuda" else 0
     if options.device == "cuda" and not count:
         print("no CUDA device here: measuring needs one (or --device cpu)", file=sys.stderr)
         return 2
     devices = [f"cuda:{index}" for index in range(count or 0)] or ["cpu"]
-    answer = run(plan, devices, options.budget, _Lines())
+    answer = run(plan, devices, options.budget, _Lines(), options.allow)
     temporary = f"{options.out}.{os.getpid()}"
     with open(temporary, "w", encoding="utf-8") as file:
         json.dump(answer, file)

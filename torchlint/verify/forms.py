@@ -1,0 +1,147 @@
+"""What plans and results look like, to check those that come from elsewhere before anything is read of them.
+
+A form is a description of plain JSON: a type, `Number`, a set of texts, [form] for lists, a dictionary of keys (those
+that end in "?" may be missing, others may be there), `Each` for dictionaries of any keys, `Either` of several forms,
+`Row` of a fixed number of items. Standard library alone, Python 3.9 or later: this travels with the worker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["PLAN", "RESULT", "RESULTS", "misfit", "unknown"]
+
+MOST = 1e300
+MAX_SHOWN = 60  # characters of a key in a message
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a size that arithmetic stands, `least` or more, above 0 where it is `positive`."""
+
+    least: float = -MOST
+    positive: bool = False
+
+    def __str__(self) -> str:
+        more = " above 0" if self.positive else "" if self.least == -MOST else f", {self.least:g} or more"
+        return f"a number{more}"
+
+
+@dataclass(frozen=True)
+class Each:
+    """A dictionary whose values all have a form."""
+
+    form: Any
+
+
+@dataclass(frozen=True)
+class Either:
+    """Any of several forms; what is said of data with none of them is what the last asks for."""
+
+    forms: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A list with an item for each of the forms."""
+
+    forms: tuple[Any, ...]
+
+
+def misfit(data: Any, form: Any, at: str = "it") -> str | None:
+    """Why the data has not the form, naming the place; None where it has."""
+    if isinstance(form, Either):
+        reasons = [misfit(data, one, at) for one in form.forms]
+        return None if None in reasons else reasons[-1]
+    if isinstance(form, Number):
+        fits = type(data) in (int, float) and form.least <= data <= MOST and (data > 0 or not form.positive)
+        return None if fits else f"{at} must be {form}"
+    if isinstance(form, frozenset):
+        return None if type(data) is str and data in form else f"{at} must be one of: {', '.join(sorted(form))}"
+    if isinstance(form, Row):
+        if type(data) is not list or len(data) != len(form.forms):
+            return f"{at} must be a list of {len(form.forms)}"
+        parts = ((item, one, f"{at}[{index}]") for index, (item, one) in enumerate(zip(data, form.forms)))  # noqa: B905
+    elif isinstance(form, list):
+        if type(data) is not list:
+            return f"{at} must be a list"
+        parts = ((item, form[0], f"{at}[{index}]") for index, item in enumerate(data))
+    elif isinstance(form, Each):
+        if type(data) is not dict:
+            return f"{at} must be an object"
+        parts = ((value, form.form, f"{at}.{_shown(key)}") for key, value in data.items())
+    elif isinstance(form, dict):
+        if type(data) is not dict:
+            return f"{at} must be an object"
+        missing = next((key for key in form if not key.endswith("?") and key not in data), None)
+        if missing is not None:
+            return f"{at}.{missing} is missing"
+        known = {key.rstrip("?"): below for key, below in form.items()}
+        parts = ((data[key], below, f"{at}.{key}") for key, below in known.items() if key in data)
+    else:
+        return None if type(data) is form else f"{at} must be {_NAMES[form]}"
+    return next(filter(None, (misfit(*part) for part in parts)), None)
+
+
+def _shown(key: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in key[:MAX_SHOWN])
+
+
+_NAMES = {str: "text", int: "a whole number", bool: "true or false", type(None): "null"}
+_NULL = type(None)
+_COUNT = Either((_NULL, Number()))
+_SPAN = Row((frozenset(("host", "wait", "device", "copy")), str, Number(), Number()))
+_RUNG = frozenset(("in place", "extracted", "template"))
+_STEPS = [{"rung": _RUNG, "reason": str}]
+_SHOWN = [{"name": str, "shown": str, "origin": str}]
+
+# Of an experiment what is read outside its own process; what is wrong with the rest costs that experiment alone.
+_EXPERIMENT = {"id": str, "rung": _RUNG, "label?": str, "allow?": [str], "shown?": _SHOWN, "stand_ins?": [str]}
+_CODE = {"before": str, "after": str, "inputs": Either((_NULL, str)), "entry": str}
+_FINDING = {
+    "fingerprint": str, "code": str, "name": str, "filename": str, "row": int, "column": int, "code_hash": str,
+    "ladder": [str], "tried?": _STEPS, "reason?": str,
+}  # fmt: skip
+_LIMITS = {
+    "seconds": Number(positive=True),
+    "memory_bytes": Number(positive=True),
+    "pair_seconds": Number(positive=True),
+}
+PLAN = {"limits": _LIMITS, "experiments": [{**_EXPERIMENT, **_CODE}], "findings": [_FINDING]}
+
+_FIGURES = {
+    "median_us": Number(positive=True), "iqr_us": Number(0), "memory_curve?": [Number()], "wait_places?": Each(int),
+    "timeline?": [_SPAN], "traced_us?": Number(0),
+    **{f"{name}?": _COUNT for name in ("first_us", "waits", "wait_us", "kernels", "peak_bytes", "growth_bytes_per_step",
+                                       "flops", "bytes", "busy_us", "fetch_us", "operators")},
+}  # fmt: skip
+_SIDES = {"before": Number(), "after": Number()}
+RESULT = Either((
+    {"status": frozenset(("not run",)), "reason": str},
+    {
+        "status": frozenset(("measured",)), "ratio": dict.fromkeys(("median", "low", "high"), Number(positive=True)),
+        "before": _FIGURES, "after": _FIGURES, "rounds": int, "equal?": Either((_NULL, bool)), "difference?": str,
+        "inputs?": Either((_NULL, _SHOWN)), "wrong_reads?": Each(int), "unready?": int,
+        "clock?": Either((Each(frozenset()), {**_SIDES, "apart?": bool})),
+    },
+))  # fmt: skip
+RESULTS = {
+    "environment": {
+        "device": frozenset(("cpu", "cuda")), "name": str, "torch": str, "python": str, "seconds?": Number(),
+        "matmul_flops?": Each(Number()),
+        **{f"{name}?": _COUNT for name in ("bandwidth", "launch_us", "wait_us", "memory_bytes")},
+    },
+    "plan": {**PLAN, "experiments": [_EXPERIMENT]},
+    "results": Each(RESULT),
+}  # fmt: skip
+
+
+def unknown(plan: dict[str, Any]) -> str | None:
+    """An experiment that a ladder names and the plan does not hold, or that it holds twice."""
+    names = [experiment["id"] for experiment in plan["experiments"]]
+    known = set(names)
+    if len(known) < len(names):
+        return "two experiments have the same id"
+    lost = next((name for f in plan["findings"] for name in f["ladder"] if name not in known), None)
+    return None if lost is None else f"there is no experiment {_shown(lost)}"
