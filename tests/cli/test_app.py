@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -156,6 +157,16 @@ def test_a_bug_is_said_to_be_one(torchlint: Call, clean_fails: Callable[[BaseExc
     clean_fails(ZeroDivisionError("oh"))
     ran = torchlint("clean")
     assert ran == Ran(2, "", "error: internal error, a bug of torchlint: ZeroDivisionError: oh; -v shows where\n")
+
+
+def test_a_working_folder_that_is_gone_is_said(torchlint: Call, project: Path) -> None:
+    (project / "gone").mkdir()
+    os.chdir(project / "gone")
+    (project / "gone").rmdir()
+    ran = torchlint("check")
+    os.chdir(project)
+    assert (ran.status, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "the working folder cannot be told" in ran.err
 
 
 def test_ctrl_c_is_status_130(torchlint: Call, clean_fails: Callable[[BaseException], None]) -> None:

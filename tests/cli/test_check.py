@@ -104,7 +104,7 @@ class TestConfiguration:
         torchlint(
             "--select=TL1,TL601", "--ignore", "TL102", "--extend-select=loop-over-tensor", "--min-impact=high",
             "--per-file-ignores", "tests/*:TL1,TL601,docs/:sync", "--no-cache", "-j2", "--no-respect-gitignore",
-            "--extend-exclude=a,b", "--config", "min-confidence = 'sure'",
+            "--extend-exclude=a,b", "--config", "min-confidence = 'sure'" + " " * 300,  # no name of a file is as long
         )  # fmt: skip
         settings = self.settings(linter, project)
         assert {"TL101", "TL601", "TL201"} <= settings.rules

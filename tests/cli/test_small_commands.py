@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Callable
@@ -170,6 +171,21 @@ class TestClean:
         ran = torchlint("clean")
         assert "does not look like a cache" in ran.err
         assert (project / "precious").is_dir()
+
+    def test_a_run_that_writes_meanwhile_is_no_obstacle(
+        self, torchlint: Call, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (project / ".torchlint_cache").mkdir()
+        removals = [OSError(errno.ENOTEMPTY, "Directory not empty"), None]
+
+        def remove(folder: Path) -> None:
+            if (error := removals.pop(0)) is not None:
+                raise error
+            folder.rmdir()
+
+        monkeypatch.setattr("shutil.rmtree", remove)
+        assert torchlint("clean").status == 0
+        assert not (project / ".torchlint_cache").exists()
 
     def test_nothing_to_do(self, torchlint: Call) -> None:
         assert torchlint("clean") == Ran(0, "", "")

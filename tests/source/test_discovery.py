@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from torchlint.engine.settings import config_in
 from torchlint.source.discovery import discover
 
 
@@ -88,6 +92,29 @@ def test_lines_of_gitignore_files_that_are_no_patterns_are_passed_over(tree: Pat
     (tree / ".git").mkdir()
     (tree / ".gitignore").write_bytes(b"\xff\xfe\n!\n[\n" + b"a" * 1_000_000 + b"\n*_pb2.py\n")
     assert found(tree) == [".hidden/g.py", "a.py", "n.ipynb", "pkg/c.py"]
+
+
+def test_a_folder_that_may_not_be_entered_is_said_and_the_others_are_walked(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "locked").mkdir()
+
+    def denying(function: Callable[..., Any], locked: str) -> Callable[..., Any]:
+        def denied(path: object, *given: object, **named: object) -> object:
+            if str(path).startswith(locked):
+                raise PermissionError(errno.EACCES, "Permission denied")
+            return function(path, *given, **named)
+
+        return denied
+
+    monkeypatch.setattr(os, "scandir", denying(os.scandir, str(tree / "locked")))
+    monkeypatch.setattr(os, "stat", denying(os.stat, str(tree / "locked") + os.sep))
+    assert config_in(tree / "locked") is None
+    items = list(discover([tree], lambda _: Rules(tree)))
+    assert [(item.path.name, item.problem) for item in items if item.problem] == [
+        ("locked", "cannot be read: Permission denied")
+    ]
+    assert "c.py" in [item.path.name for item in items]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")

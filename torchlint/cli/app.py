@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -132,6 +133,11 @@ def route(arguments: Sequence[str]) -> list[str]:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line on `arguments` and return the exit status."""
     console.prepare()
+    try:
+        os.getcwd()
+    except OSError as error:
+        console.error(f"the working folder cannot be told, it may be gone: {error.strerror}")
+        return EXIT_ERROR
     try:
         result: Any = cli.main(args=route(arguments), prog_name="torchlint", standalone_mode=False)
     except click.exceptions.Exit as stop:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,7 +71,7 @@ def create(paths: tuple[Path, ...], force: bool, **given: Any) -> int:
     """Write a baseline of all findings in PATHS."""
     configuration = options.configuration(given)
     path = _path(configuration)
-    if path.exists() and not force:
+    if os.path.exists(path) and not force:
         raise click.ClickException(f"{short(path)}: is there already; 'torchlint baseline update' changes it")
     return _write(Baseline(path), paths, configuration, given)
 

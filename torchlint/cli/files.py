@@ -19,7 +19,7 @@ def write_atomically(path: Path, text: str) -> None:
     """
     target = Path(os.path.realpath(path))  # a symbolic link stays one
     try:
-        if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/stdout: no file to replace
+        if os.path.exists(target) and not os.path.isfile(target):  # a pipe, or a device such as /dev/stdout
             target.write_text(text, encoding="utf-8", errors="backslashreplace")
             return
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -83,7 +84,7 @@ def init(force: bool) -> None:
     write_atomically(_CONFIG, template())
     console.write([f"Wrote {_CONFIG}.\n"])
     source = requirement()
-    if _HOOKS.exists():
+    if os.path.exists(_HOOKS):
         console.write([f"To check each commit, add to {_HOOKS}:\n\n", hook(source)])
     else:
         write_atomically(_HOOKS, "repos:\n" + hook(source))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -211,7 +212,7 @@ def configuration(options: Mapping[str, Any]) -> Configuration:
     inline: list[str] = []
     for value in options.get("config") or ():
         # What cannot be read as TOML, and what is there, is meant as a file.
-        (inline if "=" in value and not Path(value).exists() else files).append(value)
+        (inline if "=" in value and not os.path.exists(value) else files).append(value)
     if len(files) > 1:
         raise ConfigurationError(f"--config: names two files, {files[0]} and {files[1]}: give one")
     return Configuration(

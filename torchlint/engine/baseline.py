@@ -155,7 +155,7 @@ class Baseline:
         around = [Path(os.path.abspath(folder)) for folder in folders]
         for file in {entry.file for entry in self.counts}:
             path = Path(os.path.abspath(self.path.absolute().parent / file))
-            if not path.exists() and any(folder in path.parents for folder in around):
+            if any(folder in path.parents for folder in around) and _is_gone(path):
                 yield str(path)
 
     def updated(self, findings: Iterable[Finding], source: Source, visited: Iterable[str]) -> Baseline:
@@ -188,3 +188,12 @@ class Baseline:
     def text(self) -> str:
         """The file's content, the same for the same entries."""
         return "".join((piece if isinstance(piece, str) else piece[1]) + "\n" for piece in self._pieces())
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether there is no such file; where that cannot be told, there is."""
+    try:
+        path.stat()
+    except OSError as error:
+        return isinstance(error, (FileNotFoundError, NotADirectoryError))
+    return False

@@ -116,7 +116,7 @@ class Cache:
         return folder / "notes" / hashlib.sha256(os.fsencode(name)).hexdigest()
 
     def _prepare(self, shard: Path) -> None:
-        if shard.is_dir():
+        if os.path.isdir(shard):
             return
         shard.mkdir(parents=True, exist_ok=True)
         for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):

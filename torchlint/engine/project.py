@@ -25,7 +25,7 @@ _OF_THE_WHOLE = frozenset({"TL001"})
 
 def folders_beside(jobs: Iterable[Job], named: Sequence[Path]) -> list[Path]:
     """The folders that were linted as a whole and hold one of the jobs' files, where the run on `named` holds less."""
-    inside = [_normal(path) for path in named if path.is_dir()]
+    inside = [_normal(path) for path in named if os.path.isdir(path)]
     found: dict[Path, None] = {}
     candidates: dict[tuple[Path, Path | None], list[Path]] = {}
     for job in jobs:
@@ -40,7 +40,7 @@ def folders_beside(jobs: Iterable[Job], named: Sequence[Path]) -> list[Path]:
 
 def judged(jobs: Iterable[Job], named: Sequence[Path], beside: Sequence[Path]) -> list[Job]:
     """The jobs, those of a project that was never linted as a whole without what depends on files that are not read."""
-    known = _hold([*(_normal(folder) for folder in named if folder.is_dir()), *beside])
+    known = _hold([*(_normal(folder) for folder in named if os.path.isdir(folder)), *beside])
     return [job if known(job.path) else replace(job, settings=alone(job.settings)) for job in jobs]
 
 
@@ -57,7 +57,7 @@ def alone(settings: Settings) -> Settings:
 
 def remember(jobs: Iterable[Job], named: Sequence[Path]) -> None:
     """Keep which folders were linted as a whole, for each configuration that held in them."""
-    inside = [_normal(path) for path in named if path.is_dir()]
+    inside = [_normal(path) for path in named if os.path.isdir(path)]
     by_root: dict[Path, Settings] = {}
     for job in jobs if inside else ():
         by_root.setdefault(job.settings.root, job.settings)
@@ -80,7 +80,7 @@ def _remembered(settings: Settings) -> list[Path]:
         return []
     root = _normal(settings.root)
     inside = (_normal(root / text) for text in folders)
-    return [folder for folder in inside if _holds(root, folder) and folder.is_dir()]
+    return [folder for folder in inside if _holds(root, folder) and os.path.isdir(folder)]
 
 
 def _name(settings: Settings) -> str:

@@ -501,13 +501,13 @@ def config_in(folder: Path) -> Path | None:
     """The configuration file that lies in `folder`, if any."""
     for name in CONFIG_FILES:
         path = folder / name
-        if path.is_file():
+        if os.path.isfile(path):
             try:
                 _read_toml(path)
             except KeyError:
                 continue
             except ConfigurationError:
-                if path.is_file():
+                if os.path.isfile(path):
                     raise
                 continue  # it went before it was read
             return path
@@ -552,7 +552,7 @@ class Configuration:
             try:
                 self._by_file[file] = self._settings(file)
             except ConfigurationError:
-                if file is None or file == self._config_file or file.is_file():
+                if file is None or file == self._config_file or os.path.isfile(file):
                     raise
                 self._file_of.clear()  # it went before it was read: look again
                 return self.for_folder(folder)

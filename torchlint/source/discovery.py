@@ -124,7 +124,7 @@ def _walk(
 
 def _is_environment(folder: Path) -> bool:
     """Whether the folder is a virtual environment, whatever it is called."""
-    return (folder / "pyvenv.cfg").is_file()
+    return os.path.isfile(folder / "pyvenv.cfg")
 
 
 def _reason(error: OSError) -> str:
@@ -202,7 +202,7 @@ class _Ignored:
     def above(cls, folder: Path) -> _Ignored:
         """Those of the folders around `folder`, up to the top of its repository."""
         folder = Path(os.path.abspath(folder))
-        repository = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+        repository = next((parent for parent in (folder, *folder.parents) if os.path.exists(parent / ".git")), None)
         if repository is None:
             return cls()
         ignored = cls().reading(repository, repository / ".git" / "info" / "exclude")
