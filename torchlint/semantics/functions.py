@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from torchlint.knowledge.names import EXITS
+from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Value, join
 
 if TYPE_CHECKING:
@@ -142,6 +144,20 @@ class FunctionInfo:
         last = body.body[-1] if isinstance(body, cst.IndentedBlock) and body.body else None
         raises = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
         return raises and not self.return_sites and not self.is_generator
+
+    @property
+    def ends_program(self) -> bool:
+        """Whether all that a call comes to is the end of the process: no loop goes on to call it again."""
+        body: object = self.node.body
+        while isinstance(body, cst.IndentedBlock) and body.body:
+            last = body.body[-1]
+            if isinstance(last, cst.Try) and last.finalbody is not None:
+                body = last.finalbody.body
+                continue
+            call = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else None
+            made = call.value if isinstance(call, cst.Expr) else None
+            return isinstance(made, cst.Call) and dotted(made.func) in EXITS
+        return False
 
     def note_flow(self, name: str, factors: set[str], terms: set[str]) -> None:
         """Remember what a name is a sum or product of."""

@@ -79,7 +79,8 @@ def _own_work(loop: Context, kinds: frozenset[EffectKind]) -> bool:
     facts = loop.loop
     assert facts is not None
     return any(
-        effect.kind in kinds or (effect.callee is not None and function_work(effect.callee, kinds))
+        effect.kind in kinds
+        or (effect.callee is not None and not effect.callee.ends_program and function_work(effect.callee, kinds))
         for effect in facts.body_effects
     ) or any(iterates(inner) is not Iterates.STEPS and _own_work(inner, kinds) for inner in facts.inner)
 
@@ -500,6 +501,8 @@ def _may_reach(function: FunctionInfo, asks: Asked) -> Iterator[CallerSite]:
     Nor something that is seldom so: `report(loss, step % 100 == 0)`.
     """
     for caller in function.callers:
+        if function.ends_program and caller.context.loops:
+            continue  # a process of its own, which ends with this call
         given = ((function.parameters[index], truth) for index, truth in asks)
         if all(
             _truth_given(parameter, caller) in (None, truth) and not _seldom_given(parameter, caller, truth)

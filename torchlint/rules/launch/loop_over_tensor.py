@@ -25,6 +25,10 @@ from torchlint.semantics.values import Kind, Value
 
 _SHORT: Final = 4  # rounds
 _LARGE: Final = 64
+# Of a matrix as a whole: rows of zeros beside the others would change what they give.
+_DECOMPOSITIONS: Final = frozenset(
+    "cholesky cov inverse logdet pca_lowrank pinverse qr slogdet svd svd_lowrank".split()
+)
 _NOT_ROUNDS: Final = frozenset({Iterates.EPOCHS, Iterates.PARAMETERS, Iterates.LAYERS, Iterates.GROUPS})
 # Tensor operations that compute nothing: they look at a tensor in another way, convert it, or read from it.
 _VIEWS: Final = frozenset(
@@ -115,6 +119,8 @@ class LoopOverTensor(Rule):
             return None
         if any(_is_sized_by(model, node, rounds.varying) or _files_away(model, node) for node in within(body)):
             return None
+        if any(_by_mask(model, node) for node in within(body)) and _decomposes(model, body, frozenset()):
+            return None  # of groups of unequal sizes, which no batched operation takes
         if _is_padded(site, model) or any(
             _looks_up(model, node, targets) or _selects(model, node) for node in within(body)
         ):
@@ -291,17 +297,11 @@ def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
     return any(isinstance(part.slice, cst.Index) and names_in(part.slice.value) & targets for part in node.slice)
 
 
-def _selects(model: Model, node: cst.CSTNode) -> bool:
-    """Whether a node hands on what a mask or `unique` selects, so that each round's result has a size of its own."""
-    if isinstance(node, cst.Call):
-        made = operation(model, node)
-        return made is not None and (
-            made.name in _SELECTING
-            or (made.name == "repeat_interleave" and any(model.value(o).is_tensor for o in made.operands[1:]))
-        )
+def _by_mask(model: Model, node: cst.CSTNode) -> bool:
+    """Whether a node selects by a mask."""
     if not isinstance(node, cst.Subscript) or model.value(node.value).kind not in _MAYBE_TENSORS:
         return False
-    by_mask = any(
+    return any(
         isinstance(part.slice, cst.Index)
         and (
             model.value(part.slice.value).dtype == "bool"
@@ -312,7 +312,31 @@ def _selects(model: Model, node: cst.CSTNode) -> bool:
         )
         for part in node.slice
     )
-    around = model.parent(node) if by_mask else None
+
+
+def _decomposes(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionInfo]) -> bool:
+    """Whether a round decomposes a matrix, itself or in what it calls."""
+    for site in calls_in(model, body):
+        namespace, _, last = (site.callee or "").rpartition(".")
+        if (namespace == "torch.linalg" and not last.endswith("norm")) or last in _DECOMPOSITIONS:
+            return True
+        target = site.target
+        if target is not None and target not in seen:
+            home = model.home.get(target.node, model)
+            if _decomposes(home, target.body_nodes, seen | {target}):
+                return True
+    return False
+
+
+def _selects(model: Model, node: cst.CSTNode) -> bool:
+    """Whether a node hands on what a mask or `unique` selects, so that each round's result has a size of its own."""
+    if isinstance(node, cst.Call):
+        made = operation(model, node)
+        return made is not None and (
+            made.name in _SELECTING
+            or (made.name == "repeat_interleave" and any(model.value(o).is_tensor for o in made.operands[1:]))
+        )
+    around = model.parent(node) if _by_mask(model, node) else None
     if isinstance(around, cst.Arg):
         call = model.call(model.parent(around) or around)
         return call is not None and call.method == "append"

@@ -188,7 +188,12 @@ def _inputs(site: sites.Call) -> Iterator[tuple[cst.BaseExpression, Value]]:
 def _used(site: sites.Call | sites.Binary) -> Iterator[Value]:
     if isinstance(site, sites.Binary):
         yield from (site.left, site.right)
-    elif site.method not in _NOT_USING:
+    elif site.method not in _NOT_USING and not _hands_on(site):
         for _, value in _inputs(site):
             members = (value.items or {}).values() if value.kind is Kind.CONTAINER else ()
             yield from members or (value,)
+
+
+def _hands_on(site: sites.Call) -> bool:
+    """Whether what is made holds an event beside the tensors: whoever takes them waits for it."""
+    return site.function.kind is Kind.CLASS and any(a.value.kind is Kind.EVENT for a in site.arguments)

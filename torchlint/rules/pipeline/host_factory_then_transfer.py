@@ -134,6 +134,8 @@ class _Making:
             return False
         tensors = 0
         for node, operand in operands:
+            if operand.kind is Kind.NDARRAY and operand.rank != 0:
+                return False  # data of the host
             if operand.is_tensor:
                 if not self._takes(node, operand):
                     return False

@@ -13,7 +13,7 @@ from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import DEVICE, Kind
+from torchlint.semantics.values import DEVICE, HOST, Kind
 
 Feeds = dict[cst.CSTNode, tuple[Confidence, cst.CSTNode]]
 
@@ -33,6 +33,8 @@ class LoaderWithoutPinnedMemory(Rule):
             if site.node not in feeds:
                 continue
             confidence, copy = feeds[site.node]
+            if _holds_what_was_computed(site, model):
+                confidence = Confidence.POSSIBLE
             yield Report(
                 site.node,
                 f"{quote(site.node.func)} leaves its batches in ordinary memory: the host stages each copy to the "
@@ -73,6 +75,15 @@ def _feeds(model: Model) -> Feeds:
             if value.kind is Kind.LOADER:
                 take(value.origins, Confidence.POSSIBLE, node)
     return found
+
+
+def _holds_what_was_computed(site: sites.Call, model: Model) -> bool:
+    """Whether the samples are rows of tensors that may be on a device already, where none can be pinned."""
+    dataset = (site.result.items or {}).get("dataset")
+    made = model.call(dataset.origin) if dataset is not None and dataset.origin is not None else None
+    if made is None or not (made.callee or "").endswith(".TensorDataset"):
+        return False
+    return any(given.value.kind is Kind.TENSOR and not given.value.device & HOST for given in made.arguments)
 
 
 def _trains_on_device(site: sites.Call, model: Model) -> bool:

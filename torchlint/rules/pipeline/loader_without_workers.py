@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from torchlint.findings import Applicability, Impact
+from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._repairs import add_argument, repair
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context
+from torchlint.semantics.functions import Effect, EffectKind
 from torchlint.semantics.model import Model
+
+_WORK: Final = frozenset({EffectKind.LAUNCH, EffectKind.FORWARD, EffectKind.BACKWARD, EffectKind.CALL})
 
 
 class LoaderWithoutWorkers(Rule):
@@ -31,6 +36,8 @@ class LoaderWithoutWorkers(Rule):
             if work is None:
                 continue
             confidence, whose = work
+            if _is_looked_at(site, model):
+                confidence = Confidence.POSSIBLE
             yield Report(
                 site.node,
                 f"{quote(site.node.func)} has no workers: {whose} makes a batch while the device waits",
@@ -38,6 +45,20 @@ class LoaderWithoutWorkers(Rule):
                 confidence,
                 fix=_with_workers(site),
             )
+
+
+def _is_looked_at(site: sites.Call, model: Model) -> bool:
+    """Whether all that is done with a loader is to go through it and print what it gives: no device waits for that."""
+    loops = [loop for loop in model.sites.loops if loop.iterable is not None and site.node in loop.iterable.origins]
+    effects = [effect.kind for loop in loops for effect in _effects_in(loop.context)]
+    others = model.uses.get(site.node, ())
+    return bool(loops) and len(others) == len(loops) and not {*effects} & _WORK
+
+
+def _effects_in(loop: Context) -> list[Effect]:
+    facts = loop.loop
+    inner = [effect for one in facts.inner for effect in _effects_in(one)] if facts is not None else []
+    return [*facts.body_effects, *inner] if facts is not None else []
 
 
 @repair

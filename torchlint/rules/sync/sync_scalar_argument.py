@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import libcst as cst
+
 from torchlint.rules._wording import quote
-from torchlint.rules.base import FixAvailability, Report, Rule
+from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
 from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
-from torchlint.semantics.model import Model
+from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import Kind
 
 # Parameters that are a number, but neither a size nor a position.
@@ -37,12 +39,21 @@ class SyncScalarArgument(Rule):
                 continue
             wait = waits(model, argument.value, site.context)
             if wait is not None:
+                number = _is_number_at_times(argument.node, site)
                 yield Report(
                     site.node,
                     f"{quote(site.node)} needs {quote(argument.node)} as a number: the host waits {wait.often}",
                     "let the tensor take part: `a - b * t`, `torch.where(mask, t, x)`, `t.expand(size)`",
-                    wait.confidence,
+                    Confidence.POSSIBLE if number else wait.confidence,
                     wait.related,
                     _repairs.scaled_operand(model, site),
                 )
                 return
+
+
+def _is_number_at_times(node: cst.BaseExpression, site: sites.Call) -> bool:
+    """Whether it is an attribute that the class sets to numbers as well: where one is wanted, that is what it holds."""
+    cls = site.context.owner.cls if site.context.owner is not None else None
+    if cls is None or not isinstance(node, cst.Attribute) or dotted(node.value) != "self":
+        return False
+    return any(stored.kind is Kind.NUMBER for stored in cls.stores.get(node.attr.value, {}).values())

@@ -10,6 +10,7 @@ from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
 from torchlint.semantics.model import Model
 
 _BRANCHES: Final = (Scope.BRANCH, Scope.HANDLER)
+_KERNELS: Final = frozenset("cuda fused hip kernel npu triton xpu".split())
 _FAR: Final = 8  # steps from function to caller or method
 
 
@@ -21,6 +22,8 @@ def eager(model: Model, context: Context) -> bool:
     if owner is None:
         return True
     if owner.role in (Role.AUTOGRAD, Role.OPTIMIZER_STEP) or _is_chosen(owner) or _is_variant(owner, frozenset()):
+        return False
+    if _has_kernel(owner, model):
         return False
     if owner.decorators and any(f is not owner and f.qualname == owner.qualname for f in model.functions.values()):
         return False  # one of several of that name, among which decorators choose
@@ -45,6 +48,21 @@ def _is_variant(function: FunctionInfo, seen: frozenset[FunctionInfo]) -> bool:
     return cls.find_method("forward") is None and any(
         other is not function and [parameter.name for parameter in other.parameters] == names
         for other in cls.methods.values()
+    )
+
+
+def _has_kernel(function: FunctionInfo, model: Model) -> bool:
+    """Whether a function beside it does the same on a device: `forward_cuda` beside `forward_native`."""
+    stem, _, last = function.name.rpartition("_")
+    beside = function.cls.methods.values() if function.cls is not None else model.functions.values()
+    return (
+        bool(stem)
+        and last not in _KERNELS
+        and any(
+            other.cls is function.cls and other.name.rpartition("_")[::2] == (stem, kernel)
+            for other in beside
+            for kernel in _KERNELS
+        )
     )
 
 

@@ -241,6 +241,8 @@ class DefinitionReader(BindingReader):
                 value = Value(kind, Confidence.LIKELY, device=ANYWHERE, graph=graph)
             value = value or UNKNOWN
         elif value is None or value.kind is Kind.UNKNOWN:
+            if "cpu" in parameter.name.split("_"):  # its name is no proof, but nothing else tells of a device
+                return UNKNOWN.but(ident=parameter.index)
             value = self.refine(value or UNKNOWN, info.duck.get(parameter.name))
             if value.kind is Kind.UNKNOWN and info.role in (Role.FORWARD, Role.AUTOGRAD):
                 value = value.but(

@@ -99,6 +99,9 @@ class MethodReader(ModuleReader):
         if kind is Kind.STREAM:
             if method == "synchronize":
                 self.effect(EffectKind.WAIT, site.node, receiver)
+            if method == "record_event":
+                self.effect(EffectKind.RECORD, site.node, receiver)
+                return Value(Kind.EVENT, qual="torch.cuda.Event", origins=(site.node,))
             return NONE
         if kind is Kind.UNKNOWN:
             return self.unknown_method(receiver, method, site)

@@ -130,7 +130,7 @@ class TensorReader(ContainerReader):
         result.rank = self.result_rank(method, receiver, arguments, 0)
         if receiver.kind is not Kind.BATCH or method in known.TENSOR_ONLY_METHODS:
             result.pinned = self.pinned_after(method, receiver, result)
-        result.loaders = receiver.loaders
+        result.loaders = receiver.loaders if self._keeps_memory(method, receiver) else ()
         if method.endswith("_") and not method.endswith("__"):
             result.ident = receiver.ident
         self.launch(result, node)
@@ -143,6 +143,19 @@ class TensorReader(ContainerReader):
         if name in known.PERHAPS_VIEWS or name in known.CAST_METHODS:
             return None if operand.pinned else operand.pinned
         return False if result.on_host else None
+
+    def _keeps_memory(self, method: str, receiver: Value) -> bool:
+        """Whether what a method gives may lie where its receiver does, or would if it were made elsewhere."""
+        if method == "contiguous":  # of rows that have become columns
+            made = receiver.origin
+            turned = isinstance(made, cst.Call) and isinstance(made.func, cst.Attribute) and made.func.attr.value
+            return turned not in ("t", "transpose", "permute", "swapaxes", "movedim")
+        return (
+            receiver.kind is Kind.BATCH
+            or method in known.VIEWS | known.PERHAPS_VIEWS
+            or method in known.CAST_METHODS
+            or method.endswith("_")
+        )
 
     def is_given_to_forward(self, value: Value) -> bool:
         """Whether it comes from an argument of forward: what is reduced there is a tensor."""
