@@ -194,3 +194,138 @@ def test_a_place_that_explains_moves_with_its_line(tmp_path: Path, request: pyte
     assert rows
     assert [related.start.row for finding in lint(tmp_path) for related in finding.related] == [row + 2 for row in rows]
     assert parts[-1] == {"train.py"}
+
+
+_STEPS = """\
+    for batch in loader:
+        loss = net(batch.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+"""
+_STATE = """\
+import torch
+
+
+class State:
+    def __init__(self):
+        self.x = torch.zeros(1)
+
+    def show(self):
+        print(self.x.item())
+
+
+class Other:
+    def __init__(self):
+        self.y = torch.zeros(1)
+
+
+S = State()
+T = Other()
+"""
+_LOOP = "def train(net, loader, optimizer):\n" + _STEPS
+_SHOWN = f"import torch\nimport feed, there, back\nfrom state import S\n\n\n{_LOOP}        S.show()\n"
+_USE = _LOOP + "        print(torch.ones(3, device={}).item())\n"
+_CONF = 'import torch\nDEVICE = "cuda"\n'
+_DEEP = f"import torch\nimport lab.sub.low\n\n\n{_LOOP}        print(lab.sub.low.log)\n"
+
+# What an edit reached and the part that was read did not see: the files, and what is written in one of them instead.
+_SUBTLE = {
+    "an import behind a semicolon": (
+        {
+            "conf.py": _CONF,
+            "use.py": "import torch; from conf import DEVICE\nimport conf\n\n\n" + _USE.format("DEVICE"),
+        },
+        ("conf.py", "cuda", "cpu"),
+    ),
+    "an import on the line of its condition": (
+        {
+            "conf.py": _CONF,
+            "use.py": "import torch, other\nif True: from conf import DEVICE\n\n\n" + _USE.format("DEVICE"),
+        }
+        | {"other.py": "import conf\n"},
+        ("conf.py", "cuda", "cpu"),
+    ),
+    "an import in a function": (
+        {
+            "conf.py": _CONF,
+            "use.py": "import torch\n\n\n"
+            + _USE.format("c.DEVICE").replace("    for", "    import conf as c\n    for"),
+        },
+        ("conf.py", "cuda", "cpu"),
+    ),
+    "a module that is passed on": (
+        {
+            "conf.py": _CONF,
+            "top.py": "import conf\nfrom use import train\n\n\ndef main(n, l, o):\n    train(n, l, o, conf)\n",
+            "use.py": "import torch\n\n\n" + _USE.format("c.DEVICE").replace("optimizer)", "optimizer, c)"),
+        },
+        ("conf.py", "cuda", "cpu"),
+    ),
+    "a package on the way to a name": (
+        {"lab/__init__.py": "", "lab/sub/__init__.py": "", "lab/sub/low.py": HELPERS, "train.py": _DEEP},
+        ("train.py", "        print(lab.sub.low.log)", "        lab.sub.low.log(loss)"),
+    ),
+    "an attribute that goes round, and comes from a module as it runs": (
+        {
+            "state.py": _STATE,
+            "train.py": _SHOWN,
+            "feed.py": "import torch\nfrom state import S\nS.x = torch.ones(1).cuda()\n",
+            "there.py": "from state import S, T\n\n\ndef there():\n    T.y = S.x\n",
+            "back.py": "from state import S, T\n\n\ndef back():\n    S.x = T.y\n",
+        },
+        ("feed.py", ".cuda()", ""),
+    ),
+    "a field of a data class": (
+        {
+            "conf.py": "import dataclasses\n\n\n@dataclasses.dataclass\nclass Conf:\n    device: str\n",
+            "make.py": 'from conf import Conf\n\n\ndef make():\n    return Conf("cuda")\n',
+            "top.py": "from make import make\nfrom use import train\n\n\ndef run(n, l, o): train(n, l, o, make())\n",
+            "use.py": "import torch\nfrom conf import Conf\n\n\n"
+            + _USE.format("c.device").replace("optimizer)", "optimizer, c: Conf)"),
+        },
+        ("make.py", "cuda", "cpu"),
+    ),
+    "a name that an empty package does not bind": (
+        {
+            "lab/__init__.py": "",
+            "lab/low.py": HELPERS,
+            "lab/top.py": "import torch\nfrom lab import missing\nfrom lab.low import log\n\n\n"
+            "def run(x: torch.Tensor, net, flag):\n    for y in net.layers:\n"
+            "        missing(x, flag=flag)\n        print(log)\n",
+        },
+        ("lab/top.py", "print(log)", "log(x)"),
+    ),
+    "a module that is gone, and all of which is imported": (
+        {
+            "lab/__init__.py": "from .gone import *\nfrom .low import *\n",
+            "lab/low.py": HELPERS,
+            "train.py": TRAIN.replace("from helpers", "from lab"),
+        },
+        ("train.py", "        log(loss)", "        print(log)"),
+    ),
+    "a row that ends as on an old Macintosh": (
+        {"helpers.py": HELPERS + "# a\rx = 1\n", "train.py": TRAIN},
+        ("train.py", "        log(loss)", "        print(log)"),
+    ),
+    "a class named within quotes": (
+        {
+            "hooks.py": "class Hook:\n    def run(self, x):\n        return x\n",
+            "use.py": "import torch\nfrom typing import Optional\nfrom hooks import Hook\n\n\n"
+            f"def train(net, loader, optimizer, hook: 'Optional[Hook]'):\n{_STEPS}        hook.run(loss)\n",
+        },
+        ("hooks.py", "return x", "print(x.item())"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _SUBTLE)
+def test_no_way_from_file_to_file_is_missed(tmp_path: Path, name: str) -> None:
+    files, (edited_file, before, after) = _SUBTLE[name]
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(text.encode())
+    first = lint(tmp_path)
+    text = files[edited_file]
+    assert before in text
+    (tmp_path / edited_file).write_bytes(text.replace(before, after).encode())
+    assert lint(tmp_path) == lint(tmp_path, cache=False) != first

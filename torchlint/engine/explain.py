@@ -142,7 +142,8 @@ def _read(job: Job, configuration: Configuration) -> tuple[list[Linked], dict[st
     sources: dict[int, LinkedFile] = {}
     notebooks: dict[str, View] = {}
     place = 0
-    for number, index in enumerate(group.numbers):
+    for number in group.order:
+        index = group.numbers[number]
         other = jobs[index]
         try:
             document = read_document(other.path.read_bytes(), other.name)

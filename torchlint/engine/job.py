@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,7 @@ from torchlint.engine.lint import FileResult, is_of_interest, unreadable
 from torchlint.engine.notebooks import Document, lint_document, lint_documents, read_document
 from torchlint.engine.programs import Programs
 from torchlint.engine.settings import Settings
-from torchlint.source.modules import Modules
+from torchlint.source.modules import Modules, circles
 from torchlint.source.text import SourceFile, UnreadableError
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class Job:
     data: bytes | None = None  # its content, where that is not to be read from the path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Files that are linted together, by their numbers among the jobs; mostly one.
 
@@ -50,6 +52,20 @@ class Group:
     layout: str = ""  # stands for where they lie from one another
     digests: tuple[str, ...] = ()  # stand for the content of each
     imports: tuple[tuple[int, int], ...] = ()  # pairs of a file and one that it may import
+
+    @functools.cached_property
+    def circles(self) -> list[list[int]]:
+        """The files in the order in which their names are read: what a file imports goes before it.
+
+        Those that import one another in a circle are together. Where they begin decides what each finds of the others;
+        so their order is that of their numbers, whatever is read beside them.
+        """
+        return circles(len(self.numbers), self.imports)
+
+    @property
+    def order(self) -> list[int]:
+        """The order in which the names of the files are read."""
+        return [number for circle in self.circles for number in circle]
 
     @property
     def digest(self) -> tuple[str, ...]:
@@ -106,7 +122,7 @@ class Linter:
             return known
         cache = self._cache(jobs[0].settings)
         documents = _Documents(jobs)
-        readable = {number: documents[number] for number in range(len(jobs)) if number in documents}
+        readable = {number: documents[number] for number in group.order if number in documents}
         with self._undisturbed(sum(len(document.text) for document, _, _ in readable.values())):
             program = lint_documents(readable, group.modules, tell=cache.folder is not None)
         program.results.update(documents.refused)
@@ -181,7 +197,8 @@ def _linted_again(
 
     try:
         after = lint_again(before, _Documents(jobs), group, most)
-    except Exception:  # a file that cannot be read, most likely: what fails in part is read as a whole, which says so
+    except Exception as error:  # a fault in torchlint: what fails in part is read as a whole
+        warnings.warn(f"after an edit all is read: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=1)
         return None
     if after is not None and programs is not None:
         programs.keep(jobs, group, after)

@@ -22,9 +22,11 @@ __all__ = ["groups"]
 _LARGEST = 2_000_000  # bytes of source in a group; a tree with its model takes about eighty times its source
 
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]*(?:\(([^)]*)\)|([\w ,\t*]+))|import[ \t]+([\w., \t]+))",
+    rb"(?:^|[:;])[ \t]*(?:from[ \t]*((?<=[ \t])\w[\w.]*|\.[\w.]*)[ \t]*\bimport\b[ \t]*(?:\(([^)]*)\)|([\w ,\t*]+))"
+    rb"|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
 )
+_CONTINUED = re.compile(rb"\\\r?\n")
 
 
 def groups(jobs: Sequence[Job]) -> list[Group]:
@@ -105,7 +107,7 @@ def _modules(jobs: Sequence[Job], numbers: Mapping[int, _Content]) -> Modules:
 
 def _imported(data: bytes, asking: Place, modules: Modules) -> Iterator[int]:
     """The files that a file may import."""
-    for match in _IMPORT.finditer(data):
+    for match in _IMPORT.finditer(_CONTINUED.sub(b" ", data)):
         source, listed, inline, plain = ((group or b"").decode("utf-8", "replace") for group in match.groups())
         level = len(source) - len(source.lstrip("."))
         module = source[level:]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torchlint.rules.base import Report, Rule
     from torchlint.semantics.facts import Facts
     from torchlint.semantics.model import Model
-    from torchlint.semantics.outside import Place, Told
+    from torchlint.semantics.outside import Place, Rest
     from torchlint.source.modules import Modules
     from torchlint.source.parse import Tree
 
@@ -148,9 +148,7 @@ class Part:
     """A part of a program that is read in place of the whole: which files are linted, and what the whole would tell."""
 
     linted: frozenset[int]
-    ambiguous: frozenset[str]  # names of methods that do not tell whose they are
-    accelerated: frozenset[int]  # files that show a sign of an accelerator
-    told: Mapping[int, Told]  # what the rest tells the files that are read
+    rest: Rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +223,8 @@ def read_together(
             results[number] = unreadable(source.path, error, settings, path)
         except RecursionError:
             results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
-    known = () if part is None else (part.ambiguous, part.accelerated, part.told)
-    models = build_models({number: (tree.source.path, tree.module) for number, tree in trees.items()}, modules, *known)
+    rest = None if part is None else part.rest
+    models = build_models({number: (tree.source.path, tree.module) for number, tree in trees.items()}, modules, rest)
     by_model = {id(model): trees[number] for number, model in models.items()}
     return {number: Linked(trees[number], model, by_model) for number, model in models.items()}, results
 

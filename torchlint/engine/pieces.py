@@ -9,16 +9,22 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from torchlint.source.modules import Modules
+from torchlint.source.modules import Modules, Place
+from torchlint.source.parse import parse
+from torchlint.source.text import SourceFile, UnreadableError
 
-__all__ = ["Named", "Piece", "Pieces", "Statement", "outline", "reduced", "statements"]
+__all__ = ["Named", "Piece", "Pieces", "Statement", "UnclearError", "outline", "reduced", "statements"]
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+_MOST_PARTS = 20  # of a dotted name
+_NAMES = re.compile(r"[^\W\d][\w.]*")
 
 # The names that a statement binds, its digest, its first and its last row.
 Statement = tuple[tuple[str, ...], str, int, int]
@@ -132,6 +138,9 @@ class _Names:
                 self.used.add(".".join([base.id, *reversed(parts)]))
         elif isinstance(node, _DEFINITIONS):
             self.bound.add(node.name)
+            self._annotation(getattr(node, "returns", None))
+        elif isinstance(node, (ast.arg, ast.AnnAssign)):
+            self._annotation(node.annotation)
         elif isinstance(node, ast.Constant):
             if isinstance(node.value, str) and node.value.replace(".", "_").isidentifier():
                 self.used.add(node.value)  # an annotation, perhaps
@@ -148,6 +157,25 @@ class _Names:
                     whole = ".".join(part for part in (node.module, alias.name) if part)
                     self.links[alias.asname or alias.name] = (node.level, whole)
 
+    def _annotation(self, annotation: ast.expr | None) -> None:
+        """What an annotation names in quotes."""
+        for node in ast.walk(annotation) if annotation is not None else ():
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self.used.update(_NAMES.findall(node.value))
+
+
+class UnclearError(Exception):
+    """A part of a program cannot be told from the rest."""
+
+
+def _is_readable(text: str) -> bool:
+    """Whether a file is read that CPython's parser does not take as it is."""
+    try:
+        parse(SourceFile.from_text(text, ""))
+    except (UnreadableError, RecursionError):
+        return False
+    return True
+
 
 class Pieces:
     """The statements of the files of a program, and which of them hang on which."""
@@ -155,63 +183,97 @@ class Pieces:
     def __init__(self, text_of: Callable[[int], str], modules: Modules) -> None:
         self._text_of = text_of
         self._modules = modules
+        self._known: dict[int, tuple[Piece, ...]] = {}
         self._bound: dict[int, dict[str, list[int]]] = {}
         self._meant: dict[tuple[int, str], frozenset[Named]] = {}
 
     def of(self, number: int) -> tuple[Piece, ...]:
-        """The statements of a file; none where they cannot be told apart."""
-        return outline(self._text_of(number)) or ()
+        """The statements of a file; none where it cannot be read. Raises UnclearError where they are not told apart."""
+        pieces = self._known.get(number)
+        if pieces is None:
+            text = self._text_of(number)
+            pieces = outline(text)
+            if pieces is None and _is_readable(text):
+                raise UnclearError
+            self._known[number] = pieces = pieces or ()
+        return pieces
+
+    def can_be_read(self, number: int) -> bool:
+        """Whether a file can be read. Raises UnclearError as `of` does."""
+        return bool(self.of(number)) or outline(self._text_of(number)) is not None
 
     def binding(self, number: int, name: str) -> list[int]:
-        """Which statements of a file bind a name; where none says so, those that import all that is somewhere."""
+        """Which statements of a file may bind a name: those that do, and those that import all that is somewhere."""
         bound = self._bound.get(number)
         if bound is None:
             bound = self._bound[number] = defaultdict(list)
             for index, piece in enumerate(self.of(number)):
-                for one in piece.binds or ("*" if piece.stars else ()):
+                for one in (*piece.binds, *("*" if piece.stars else ())):
                     bound[one].append(index)
-        return bound.get(name, bound.get("*", []))
+        return bound.get(name, []) + bound.get("*", [])
+
+    def importing(self, number: int) -> Iterator[int]:
+        """The statements of a file by which its module imports something."""
+        for index, piece in enumerate(self.of(number)):
+            if (piece.links or piece.stars) and not piece.is_definition:
+                yield index
 
     def meant(self, number: int, name: str) -> frozenset[Named]:
         """What a dotted name in a file may mean: the names it stands for there, and wherever imports lead on."""
-        key = number, name
-        known = self._meant.get(key)
-        if known is not None:
-            return known
-        self._meant[key] = frozenset()  # within a circle of imports
-        found: set[Named] = set()
-        head, _, rest = name.partition(".")
-        pieces = self.of(number)
-        where = self.binding(number, head)
-        if where:
-            found.add((number, head))
-        for piece in (pieces[index] for index in where):
-            if head in piece.links:
-                level, what = piece.links[head]
-                found |= self._imported(number, level, f"{what}.{rest}" if rest else what)
-            for level, module in piece.stars:
-                found |= self._imported(number, level, f"{module}.{name}" if module else name)
-        self._meant[key] = frozenset(found)
-        return self._meant[key]
+        known = self._meant.get((number, name))
+        if known is None:
+            found: set[Named] = set()
+            seen = {(number, name)}
+            todo = [(number, name)]
+            while todo:
+                at, dotted = todo.pop()
+                head, _, rest = dotted.partition(".")
+                where = self.binding(at, head)
+                if where:
+                    found.add((at, head))
+                for piece in (self.of(at)[index] for index in where):
+                    further = [*self._linked(at, piece, head, rest), *self._starred(at, piece, dotted)]
+                    # A module that is not there may stand for itself: `from .x import x` in a package without it.
+                    further = [one for one in further if one not in seen and one[1].count(".") < _MOST_PARTS]
+                    seen.update(further)
+                    todo += further
+            known = self._meant[number, name] = frozenset(found)
+        return known
 
-    def _imported(self, number: int, level: int, name: str) -> frozenset[Named]:
+    def _linked(self, number: int, piece: Piece, head: str, rest: str) -> Iterator[Named]:
+        """Where an import of a statement leads for a name that begins with what the import binds."""
+        if head in piece.links:
+            level, what = piece.links[head]
+            found = self._found(number, level, f"{what}.{rest}" if rest else what)
+            if found is not None and found[1]:
+                yield self._modules.numbers[found[0]], ".".join(found[1])
+            elif found is not None and found[0][:-1] in self._modules.numbers:  # the package may bind its module's name
+                package = self._modules.numbers[found[0][:-1]]
+                if package != number:
+                    yield package, found[0][-1]
+
+    def _starred(self, number: int, piece: Piece, name: str) -> Iterator[Named]:
+        """Where a name may come from by the imports of all that some modules hold."""
+        for level, module in piece.stars:
+            found = self._found(number, level, module)
+            if found is not None and not found[1]:
+                yield self._modules.numbers[found[0]], name
+
+    def _found(self, number: int, level: int, name: str) -> tuple[Place, tuple[str, ...]] | None:
         asking = self._modules.places[number]
-        found = self._modules.relative(level, name, asking) if level else self._modules.absolute(name, asking)
-        if found is None:
-            return frozenset()
-        place, rest = found
-        if rest:
-            return self.meant(self._modules.numbers[place], ".".join(rest))
-        package = self._modules.numbers.get(place[:-1]) if place else None
-        return self.meant(package, place[-1]) if package is not None and package != number else frozenset()
+        return self._modules.relative(level, name, asking) if level else self._modules.absolute(name, asking)
 
     def used_by(self, number: int, index: int) -> Iterable[Named]:
         """What a statement may use: names of its own file and of others."""
         piece = self.of(number)[index]
         for name in piece.uses:
             yield from self.meant(number, name)
-        for level, what in piece.links.values():
-            yield from self._imported(number, level, what)
+            head, _, rest = name.partition(".")
+            for other in self._linked(number, piece, head, rest):  # it imports what it uses
+                yield from self.meant(*other)
+        for head in piece.links:
+            for other in self._linked(number, piece, head, ""):
+                yield from self.meant(*other)
 
     def below(self, whole: Collection[int], some: Iterable[Named]) -> dict[int, set[int]]:
         """All that some files and definitions hang on, as statements by file. The name "" means what a module runs."""

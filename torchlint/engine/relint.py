@@ -9,15 +9,17 @@ needed, cut out of their files), and with those who call them, up to where the c
 Then the two sides are compared. If a definition at the border gives something else than it gave when all was read, or
 is called otherwise, or a question about the whole may have another answer, then the edit reached that file, or the part
 was too small to tell what the whole tells: either way the file is linted as well, and a larger part is read. It ends
-when all that was told across the border is what it was; then nothing beyond it can have changed. Where the part would
-be a large share of the program, all of it is read.
+when all that was told across the border is what it was; then nothing beyond it can have changed. For that it must not
+rest on what comes back from beyond: where the part could tell itself something that way, it is read once more without
+what it is told, and who told what makes a difference is read as well. A name that is looked up and stands in what was
+left away is read as soon as it is needed. Where the part would be a large share of the program, all of it is read.
 
-So the findings are those of a program that is read as a whole, at the cost of what an edit touches. One assumption is
-in it: a fact that nothing but a circle of calls through several files keeps up is taken to be still true.
+So the findings are those of a program that is read as a whole, at the cost of what an edit touches.
 """
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,11 +31,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from torchlint.engine.ledger import Entry, Ledger
 from torchlint.engine.lint import FileResult, Part, Program
 from torchlint.engine.notebooks import Document, lint_documents
-from torchlint.engine.pieces import Named, Pieces, outline, reduced, statements
+from torchlint.engine.pieces import Named, Pieces, UnclearError, outline, reduced, statements
 from torchlint.engine.settings import Settings
 from torchlint.findings import Finding, Position, Related
 from torchlint.semantics.facts import Asked, Facts
-from torchlint.semantics.outside import Told
+from torchlint.semantics.outside import Rest, Told
 from torchlint.source.text import SourceFile
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class Known:
         if facts is None:
             return None
         files = range(len(group.numbers))
-        entries = [_entry(documents, number, facts.get(number)) for number in files]
+        entries = [_entry(documents, number, facts.get(number), group) for number in files]
         results = [program.results.get(number) for number in files]
         asked = {what for entry in entries for kind, what in entry.facts.wide.asked if kind == "words"}
         words = {what: [n for n in files if n in documents and _holds(documents[n][0].text, what)] for what in asked}
@@ -77,9 +79,11 @@ def _holds(text: str, words: str) -> bool:
     return any(word in text for word in words.split())
 
 
-def _entry(documents: Documents, number: int, facts: Facts | None) -> Entry:
+def _entry(documents: Documents, number: int, facts: Facts | None, group: Group) -> Entry:
     text = documents[number][0].text if number in documents else ""
-    return Entry(facts or Facts(), statements(text), _lines(text), len(text))
+    facts = facts or Facts()
+    facts.wide.asked -= {("names", str(other)) for importer, other in group.imports if importer == number}
+    return Entry(facts, statements(text), _lines(text), len(text))
 
 
 def _lines(text: str) -> list[int]:
@@ -87,11 +91,11 @@ def _lines(text: str) -> list[int]:
 
 
 def lint_again(known: Known, documents: Documents, group: Group, most: float = float("inf")) -> Known | None:
-    """What is known after some files changed; None where a part of the program cannot tell, or not with `most` bytes.
-
-    Raises KeyError where `documents` has none for a file that is needed.
-    """
-    return _Edit(known, documents, group, most).done()
+    """What is known after some files changed; None where no part of the program, of `most` bytes, tells."""
+    try:
+        return _Edit(known, documents, group, most).done()
+    except UnclearError:
+        return None
 
 
 class _Edit:
@@ -112,7 +116,7 @@ class _Edit:
         self._importers: dict[int, set[int]] = defaultdict(set)
         for number, other in group.imports:
             self._importers[other].add(number)
-        self._pieces = Pieces(lambda number: documents[number][0].text, group.modules)
+        self._pieces = Pieces(self._text, group.modules)
         self._most = most
         self._linted = set(self._changed)
         self._more: set[Named] = set()  # definitions that must be read along
@@ -132,7 +136,8 @@ class _Edit:
             if left < 0 or size > _LARGE * max(whole, _SMALL):
                 return None
             accelerated = frozenset(n for n in kept if n not in self._linted and self._ledger.wide[n].accelerated)
-            part = Part(frozenset(self._linted), self._ambiguous, accelerated, told)
+            leaves_out = functools.partial(self._leaves_out, kept)
+            part = Part(frozenset(self._linted), Rest(self._ambiguous, accelerated, told, leaves_out))
             program = lint_documents(documents, self._modules, part, tell=True)
             if program.missing is not None and program.missing not in self._more:
                 self._more.add(program.missing)
@@ -148,7 +153,11 @@ class _Edit:
                 facts[n].wide if n in self._linted else wide for n, wide in enumerate(self._ledger.wide)
             )
             if not reached and not more - self._more and ambiguous == self._ambiguous:
-                return self._renewed(program.results, facts)
+                more = self._resting(facts, told, documents, part)
+                if not more:
+                    return self._renewed(program.results, facts)
+                if more <= self._more:
+                    return None
             self._linted |= reached
             self._more |= more
             self._ambiguous = ambiguous
@@ -157,6 +166,10 @@ class _Edit:
         """The statements that must be read, and what those that are only read along are told by others."""
         while True:
             kept = self._pieces.below(self._linted, self._around())
+            for circle in self._group.circles:  # its files begin in the order that their imports tell
+                if len(circle) > 1 and not kept.keys().isdisjoint(circle):
+                    for number in circle:
+                        kept.setdefault(number, set()).update(self._pieces.importing(number))
             told = self._told_from_outside(kept)
             named = {place for one in told.values() for place in one.named() if not self._is_read(place, kept)}
             if named <= self._more:
@@ -176,7 +189,7 @@ class _Edit:
         return found | {caller for some in callers for caller in some}
 
     def _around(self) -> Iterator[Named]:
-        """What must be read along with the files to lint: who calls them, and what they called before."""
+        """What must be read along with the files to lint: who calls them or tells them, and what they called before."""
         todo = [
             caller for number in self._linted for some in self._ledger[number].facts.callers.values() for caller in some
         ]
@@ -190,6 +203,7 @@ class _Edit:
         yield from above
         yield from self._more
         for number in self._linted:
+            yield from (place for _, place in self._ledger[number].facts.told.tellers() if place[0] not in self._linted)
             for called in self._ledger[number].facts.calls:
                 other, name, _ = called.split(":", 2)
                 if int(other) not in self._linted:
@@ -197,8 +211,8 @@ class _Edit:
 
     def _part(self, kept: Mapping[int, Collection[int]]) -> Documents:
         documents: dict[int, tuple[Document, Settings, Path]] = {}
-        for number in sorted(kept):
-            document, settings, path = self._documents[number]
+        for number in (number for number in self._group.order if number in kept):
+            document, settings, path = self._document(number)
             pieces = outline(document.text)
             if number not in self._linted and pieces is not None and isinstance(document, SourceFile):
                 document = SourceFile.from_text(reduced(document.text, pieces, kept[number]), document.path)
@@ -221,6 +235,8 @@ class _Edit:
         for number in kept:
             before, now = self._ledger[number].facts, facts[number]
             if number not in self._linted:
+                if self._told(before).sorted() != self._told(now).sorted():
+                    found.add(number)
                 pieces = [self._pieces.of(number)[index] for index in kept[number]]
                 names = {name for piece in pieces if piece.is_definition or not piece.links for name in piece.binds}
                 used = {name for at, name in self._above if at == number}
@@ -230,6 +246,8 @@ class _Edit:
                     found.add(number)
                 continue
             found |= {int(called.split(":", 1)[0]) for called in _unequal(before.calls, now.calls)}
+            if before.gives != now.gives:
+                offered.add(("names", str(number)))
             for name in _unequal(before.gives, now.gives):
                 if name:
                     by_name = self._pieces.above([(number, name)], self._importers)
@@ -246,6 +264,45 @@ class _Edit:
         found |= {other for other, wide in enumerate(self._ledger.wide) if wide.asked & offered}
         return found | self._pointing_at_changes()
 
+    def _resting(
+        self, facts: Mapping[int, Facts], told: Mapping[int, Told], documents: Documents, part: Part
+    ) -> set[Named]:
+        """Those that are not read on whom rests, perhaps, what the files to lint tell.
+
+        They may have it from these themselves: then it would keep itself up, with nothing else behind it. Whoever
+        calls, or is called, is read, so that only attributes lead there and back. What is told is left away for once.
+        """
+        tellers = {(number, name, one) for number, some in told.items() for name, one in some.tellers()}
+        if not tellers or not self._gives_away(facts):
+            return set()
+        alone = lint_documents(documents, self._modules, Part(frozenset(), replace(part.rest, told={})), tell=True)
+        if alone.facts is None:
+            return set() if alone.missing is None else {alone.missing}
+        without = {number: alone.facts.get(number) or Facts() for number in facts}
+        if self._outward(without) == self._outward(facts):
+            return set()
+        other = {(number, name) for number, one in facts.items() for name in _unequal(one.gives, without[number].gives)}
+        return {one for number, name, one in tellers if (number, name) in other} or {one for *_, one in tellers}
+
+    def _gives_away(self, facts: Mapping[int, Facts]) -> bool:
+        """Whether files that are not linted hold objects of classes of those that are, or have attributes from them."""
+        return any(
+            not self._linted.isdisjoint(number for number, _ in wide.touches)
+            for number, wide in enumerate(self._ledger.wide)
+            if number not in self._linted
+        ) or any(any(self._told(facts[number]).of_classes()) for number in facts.keys() - self._linted)
+
+    def _told(self, facts: Facts) -> Told:
+        """What the files to lint tell a file."""
+        return facts.told.but(lambda place: place[0] in self._linted)
+
+    def _outward(self, facts: Mapping[int, Facts]) -> Any:
+        """All that the files to lint tell."""
+        linted = [facts[number] for number in sorted(self._linted)]
+        return [(one.gives, one.calls, one.wide.offers, one.wide.holds) for one in linted], [
+            self._told(facts[number]).sorted() for number in sorted(facts.keys() - self._linted)
+        ]
+
     def _holding(self, number: int, name: str) -> set[int]:
         """The files with values that are of a definition."""
         return {other for other, wide in enumerate(self._ledger.wide) if (number, name) in wide.touches}
@@ -254,8 +311,14 @@ class _Edit:
         """Whether an edited file holds words that are asked about, or did; none mean all that there is."""
         return not words or any(n in files or _holds(self._text(n), words) for n in self._changed)
 
+    def _document(self, number: int) -> tuple[Document, Settings, Path]:
+        """The document of a file. Raises UnclearError where it cannot be opened."""
+        if number not in self._documents:
+            raise UnclearError
+        return self._documents[number]
+
     def _text(self, number: int) -> str:
-        return self._documents[number][0].text
+        return self._document(number)[0].text
 
     def _missing(self, facts: Mapping[int, Facts], kept: Mapping[int, Collection[int]]) -> set[Named] | None:
         """The definitions elsewhere that the questions of the linted files are about; None where those are too many."""
@@ -280,6 +343,14 @@ class _Edit:
             return True
         return bool(name) and number in kept and set(self._pieces.binding(number, name)) <= set(kept[number])
 
+    def _leaves_out(self, kept: Mapping[int, Collection[int]], place: Named) -> bool:
+        number, name = place
+        if number in self._linted:
+            return False
+        if not name:
+            return self._pieces.can_be_read(number)
+        return not set(self._pieces.binding(number, name)) <= set(kept.get(number, ()))
+
     def _saying(self, number: int, words: str) -> Iterator[Named]:
         """The definitions of a file with one of some words."""
         lines = self._text(number).split("\n")
@@ -297,7 +368,7 @@ class _Edit:
 
     def _moved(self, result: FileResult) -> FileResult | None:
         """A result with the places that explain it where they are now; None where one is in what changed."""
-        names = {self._documents[number][0].path: number for number in self._changed}
+        names = {self._document(number)[0].path: number for number in self._changed}
         findings: list[Finding] = []
         for finding in result.findings:
             related: list[Related] = []
@@ -322,7 +393,7 @@ class _Edit:
         }
 
     def _renewed(self, results: Mapping[int, FileResult], facts: Mapping[int, Facts]) -> Known:
-        entries = {number: _entry(self._documents, number, facts[number]) for number in self._linted}
+        entries = {number: _entry(self._documents, number, facts[number], self._group) for number in self._linted}
         for number, now in facts.items():
             before = self._ledger[number].facts
             callers = {

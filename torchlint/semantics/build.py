@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import libcst as cst
 
 from torchlint.semantics.model import Model
-from torchlint.semantics.outside import Told, add
+from torchlint.semantics.outside import Rest, add
 from torchlint.semantics.project import Project
 from torchlint.semantics.reading.interpreter import Interpreter
 from torchlint.source.modules import Modules
@@ -27,30 +27,29 @@ def build_model(module: cst.Module, path: str = "") -> Model:
 def build_models(
     files: Mapping[int, tuple[str, cst.Module]],
     modules: Modules,
-    ambiguous: frozenset[str] = frozenset(),
-    accelerated: Collection[int] = (),
-    told: Mapping[int, Told] | None = None,
+    rest: Rest | None = None,
 ) -> dict[int, Model]:
     """Read files that import one another, as one program: the path and the tree of each, by their number in `modules`.
 
+    They begin in the order given, which tells something where files import one another in a circle.
+
     What flows from one to another is seen: what a function of another file gives, what its callers in other files pass
-    it, and which of their loops make it hot. Where these are parts of a program, the names of methods that are
-    `ambiguous` in the whole of it are told, the files that show a sign of an accelerator, and what the other parts have
-    `told` these; raises `torchlint.semantics.outside.Missing` where that is about something that is not among them.
+    it, and which of their loops make it hot. Where these are parts of a program, it is said what is to be known of the
+    `rest`; raises `torchlint.semantics.outside.Missing` where something that is needed is not among them.
     """
-    project = Project(modules, ambiguous)
+    project = Project(modules) if rest is None else Project(modules, rest.ambiguous, rest.leaves_out)
     readers: dict[int, Interpreter] = {}
     for number, (path, module) in files.items():
         readers[number] = Interpreter(Model(module, path, project))
-        readers[number].model.accelerated = number in accelerated
+        readers[number].model.accelerated = rest is not None and number in rest.accelerated
         project.add(number, readers[number])
-    models = {number: reader.model for number, reader in readers.items()}
+    models = {number: readers[number].model for number in sorted(readers)}
     for reader in readers.values():
         reader.read_names()
     project.settle()
-    if told:
-        add(told, models)
-    _read(list(readers.values()))
+    if rest is not None:
+        add(rest.told, models)
+    _read([readers[number] for number in sorted(readers)])
     return models
 
 

@@ -77,6 +77,7 @@ class _Teller:
         self._places: dict[int, Place] = {}
         for number, model in models.items():
             self._homes[id(model.root)] = number
+            self._places[id(model.root)] = number, ""
             defined: list[FunctionInfo | ClassInfo] = [*model.functions.values(), *model.classes.values()]
             for info in defined:
                 self._homes[id(info)] = number
@@ -147,9 +148,10 @@ class _Teller:
             note([loop.iterable], loop.context)
         return {home: _digest(told) for home, told in done.items()}
 
-    def _place_of(self, model: Model, caller: CallerSite) -> Place:
-        """The definition around a call of a function in a file."""
-        return self._numbers[id(model.home.get(caller.node, model))], _definition(caller.context)
+    def _place_of(self, context: Context) -> Place:
+        """The file and the definition around code."""
+        (module,) = (link for link in context.chain() if link.scope is Scope.MODULE)
+        return self._homes[id(module.function)], _definition(context)
 
     def _gives(self, model: Model) -> dict[str, str]:
         told: dict[str, list[Any]] = {}

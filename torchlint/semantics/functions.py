@@ -121,6 +121,7 @@ class FunctionInfo:
     named_methods: dict[int, Value] = field(default_factory=dict)
     named_anywhere: set[int] = field(default_factory=set)  # the same, where nothing is known of what it is called on
     attributes: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # what it stores in objects
+    stores: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # the same, and the fields it fills
     passed_on: bool = False  # used as a value: it may be called from anywhere
     # Names (`loss`, `self.total`) to the attributes used on them, and those on which backward is called.
     duck: dict[str, set[str]] = field(default_factory=dict)

@@ -5,23 +5,24 @@ A value is told without the nodes that it came from: others stand for them, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.semantics.functions import CallerSite, ClassInfo, FunctionInfo
+from torchlint.semantics.contexts import Context
+from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
+from torchlint.semantics.project import Missing, Place
 from torchlint.semantics.reading.evidence import BACKWARD
 from torchlint.semantics.values import MISSING, Gate, Kind, Value, join
 
-__all__ = ["Missing", "Place", "Told", "add", "told_to"]
+__all__ = ["Missing", "Place", "Rest", "Told", "add", "told_to"]
 
 _DEEP = 3  # levels of members of a value that are told
 
-Place = tuple[int, str]  # a file, and a definition in it
 Plain = list[Any]  # a value
 
 
@@ -45,6 +46,23 @@ class Told:
             {name: {place: one for place, one in by.items() if told(place)} for name, by in self.evidence.items()},
         )
 
+    def tellers(self) -> Iterator[tuple[str, Place]]:
+        """Definitions that were told something, and who told them."""
+        for by_name in (self.passed, self.stored, self.evidence):
+            for name, by_place in by_name.items():
+                yield from ((name.split(".", 1)[0], place) for place in by_place)
+
+    def sorted(self) -> list[Any]:
+        """All of it, in an order of its own."""
+        passed = [(name, place, row) for name, by in self.passed.items() for place, row in by.items()]
+        return [sorted(passed, key=repr), *self.of_classes()]
+
+    def of_classes(self) -> list[Any]:
+        """What classes were told, in an order of its own."""
+        stored = [(name, place, sorted(some.items())) for name, by in self.stored.items() for place, some in by.items()]
+        evidence = [(name, place, sorted(some)) for name, by in self.evidence.items() for place, some in by.items()]
+        return [sorted(stored, key=repr), sorted(evidence)]
+
     def named(self) -> Iterator[Place]:
         """The definitions that values are of."""
         for by_place in self.passed.values():
@@ -57,6 +75,17 @@ class Told:
                     yield from _named_in(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What a part of a program is told of the rest of it, which is not read."""
+
+    ambiguous: frozenset[str]  # names of methods that do not tell whose they are
+    accelerated: Collection[int]  # files that show a sign of an accelerator
+    told: Mapping[int, Told]  # what the files that are read were told by the rest
+    # Whether a file binds a name in a statement that is not read; with the name "", whether there is any.
+    leaves_out: Callable[[Place], bool]
+
+
 def _named_in(data: Plain | None) -> Iterator[Place]:
     if data is not None:
         cls, fn, bound, elem, items, several = data[10], data[11], *data[16:]
@@ -64,14 +93,6 @@ def _named_in(data: Plain | None) -> Iterator[Place]:
             yield number, definition
         for inner in (bound, elem, *(item for _, item in items or ())):
             yield from _named_in(inner)
-
-
-class Missing(Exception):
-    """A class or function that a value is of is not read; the place says which."""
-
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        self.place = place
 
 
 def plain(value: Value, places: Mapping[int, Place], depth: int = _DEEP) -> Plain:
@@ -172,7 +193,7 @@ def _found(known: Mapping[Place, Any], named: list[Any]) -> Any:
 
 
 def told_to(
-    models: Mapping[int, Model], places: Mapping[int, Place], place_of: Callable[[Model, CallerSite], Place]
+    models: Mapping[int, Model], places: Mapping[int, Place], place_of: Callable[[Context], Place]
 ) -> dict[int, Told]:
     """What the functions and classes of files were told by others than their own definitions."""
     found = {number: Told() for number in models}
@@ -184,25 +205,29 @@ def told_to(
             (numbers[model], name): sorted(evidence) for (model, name), evidence in by_model.items()
         }
     for number, model in models.items():
-        for info in model.functions.values():
+        for info in (model.root, *model.functions.values()):
             values: dict[Place, list[Value | None]] = {}
-            for caller in info.callers:
-                home = place_of(model, caller)
-                if home == places[id(info)]:
-                    continue
-                row = values.setdefault(home, [None] * len(info.parameters))
-                for index, taken in enumerate(info.taken):
-                    row[index] = _joined([row[index], taken.get(caller.node)])
+            for index, taken in enumerate(info.taken):
+                for node, value in taken.items():
+                    # Also of a call that the second stage does not find again, since more is known of what is called.
+                    calling = project.calling.get(node) if project is not None else None
+                    home = place_of(calling) if calling is not None else places[id(info)]
+                    if home != places[id(info)]:
+                        row = values.setdefault(home, [None] * len(info.parameters))
+                        row[index] = _joined([row[index], value])
             if values and not info.name.startswith("<"):
                 found[number].passed[info.qualname] = {
                     home: [None if value is None else plain(value, places) for value in row]
                     for home, row in values.items()
                 }
-            for cls, attribute, statement in info.attributes:
-                value = cls.stores.get(attribute, {}).get(statement)
-                if value is not None and id(cls) in places and places[id(cls)] != places[id(info)]:
+            given: dict[tuple[ClassInfo, str], list[Value | None]] = {}
+            for cls, attribute, statement in dict.fromkeys(info.stores):
+                if id(cls) in places and places[id(cls)] != places[id(info)]:
+                    given.setdefault((cls, attribute), []).append(cls.stores.get(attribute, {}).get(statement))
+            for (cls, attribute), some in given.items():
+                if (joined := _joined(some)) is not None:
                     stored = found[places[id(cls)][0]].stored.setdefault(cls.qualname, {})
-                    stored.setdefault(places[id(info)], {})[attribute] = plain(value, places)
+                    stored.setdefault(places[id(info)], {})[attribute] = plain(joined, places)
     return found
 
 

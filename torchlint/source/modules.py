@@ -14,7 +14,7 @@ from pathlib import Path
 
 from torchlint.source.notebook import is_notebook
 
-__all__ = ["Modules", "Place"]
+__all__ = ["Modules", "Place", "circles"]
 
 Place = tuple[str, ...]
 
@@ -118,6 +118,48 @@ class Modules:
 
     def _folder(self, place: Place) -> Place:
         return place if place in self.packages else place[:-1]
+
+
+def circles(count: int, imports: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Numbered files such that what one imports comes first; those that import one another in a circle together.
+
+    `imports` are pairs of a file and one that it imports. Within a circle they are in the order of their numbers.
+    """
+    below: list[list[int]] = [[] for _ in range(count)]
+    for number, other in sorted(imports):
+        below[number].append(other)
+    found: list[list[int]] = []
+    entered = [-1] * count  # when a file was come to first
+    lowest = [0] * count  # the earliest open one that it leads back to
+    is_open = [False] * count
+    opened: list[int] = []
+    clock = 0
+    for start in range(count):
+        todo = [(start, iter(below[start]))] if entered[start] < 0 else []
+        while todo:
+            number, left = todo[-1]
+            if entered[number] < 0:
+                entered[number] = lowest[number] = clock
+                clock += 1
+                opened.append(number)
+                is_open[number] = True
+            for other in left:
+                if entered[other] < 0:
+                    todo.append((other, iter(below[other])))
+                    break
+                if is_open[other]:
+                    lowest[number] = min(lowest[number], entered[other])
+            else:
+                todo.pop()
+                if todo:
+                    lowest[todo[-1][0]] = min(lowest[todo[-1][0]], lowest[number])
+                if lowest[number] == entered[number]:
+                    at = opened.index(number)
+                    found.append(sorted(opened[at:]))
+                    for one in opened[at:]:
+                        is_open[one] = False
+                    del opened[at:]
+    return found
 
 
 def _parts(path: Path) -> Place:

@@ -153,6 +153,8 @@ class Reader:
             frame = frame.parent
             while frame is not None and frame.cls is not None:
                 frame = frame.parent
+        if self.model.project is not None:
+            self.model.project.need_own(self.model, name)
         return None
 
     def effect(
@@ -260,6 +262,11 @@ class Reader:
             return None
         holder = dotted(node.value)
         return f"{holder}.{literal(index.value)!r}" if holder is not None else None
+
+    def store(self, cls: ClassInfo, attribute: str, node: cst.CSTNode, value: Value) -> None:
+        """Note that a statement of the code at hand gives the attribute of a class a value."""
+        cls.store(attribute, node, value)
+        self.frame.info.stores.append((cls, attribute, node))
 
     def note_stored_parameter(self, value: Value) -> None:
         if value.ident is not None and value.ident < 60:

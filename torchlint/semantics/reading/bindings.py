@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.semantics import sites
 from torchlint.semantics.names import dotted, factors, holder, identifier, terms
+from torchlint.semantics.project import Missing
 from torchlint.semantics.reading.calls import CallReader
 from torchlint.semantics.reading.evidence import COUNTED, MOVED
 from torchlint.semantics.values import (
@@ -89,7 +90,13 @@ class BindingReader(CallReader):
             name = bound = identifier(alias.name.value)
             if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
                 bound = identifier(alias.asname.name.value)
-            value = self.external(named(name))
+            try:
+                value = self.external(named(name))
+            except Missing as error:
+                if project is None or self.frame is not self.module_frame:
+                    raise
+                project.put_off(self.model, bound, error)
+                continue
             if value is UNKNOWN and project is not None and self.frame is self.module_frame:
                 project.unsettled.append((self.model, self.frame.env, bound, named(name)))
             self.bind(bound, value)
@@ -243,7 +250,7 @@ class BindingReader(CallReader):
                 stored = stored.but(device=ANYWHERE)  # moves with its module
             if stored.deps or stored.ident is not None:
                 stored = stored.but(ident=None, deps=0)
-            owner.cls.store(attribute, node, stored)
+            self.store(owner.cls, attribute, node, stored)
             self.frame.info.attributes.append((owner.cls, attribute, node))
         if owner.kind is Kind.TENSOR and attribute == "data" and name is not None:
             self.frame.env.pop(name, None)

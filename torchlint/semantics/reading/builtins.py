@@ -256,7 +256,7 @@ def _setattr(reader: MethodReader, site: sites.Call) -> Value:
     if len(site.arguments) == 3:
         base, name, value = (argument.value for argument in site.arguments)
         if base.cls is not None and isinstance(name.const, str):
-            base.cls.store(name.const, site.node, value.but(ident=None, deps=0))
+            reader.store(base.cls, name.const, site.node, value.but(ident=None, deps=0))
     return NONE
 
 

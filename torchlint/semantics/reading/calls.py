@@ -192,6 +192,6 @@ class CallReader(ManagerReader):
             if isinstance(node, cst.Attribute):
                 holder = self.eval_quietly(node.value)
                 if holder.cls is not None:
-                    holder.cls.store(identifier(node.attr.value), node, value.but(ident=None, deps=0))
+                    self.store(holder.cls, identifier(node.attr.value), node, value.but(ident=None, deps=0))
         elif name in self.frame.env:
             self.frame.env[name] = value

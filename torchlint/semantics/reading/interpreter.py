@@ -112,6 +112,7 @@ class Interpreter(StatementReader):
             for cls, name, statement in info.attributes:
                 cls.stores[name].pop(statement, None)
             info.attributes.clear()
+            info.stores.clear()
         info.taken = [parameter.passed.copy() for parameter in info.parameters]
         info.is_generator = False
         self.bind_parameters(info)

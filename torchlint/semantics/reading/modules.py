@@ -277,7 +277,7 @@ class ModuleReader(TensorReader):
                 value = tensor.value
                 if value.kind is Kind.TENSOR:
                     value = value.but(device=ANYWHERE, ident=None, deps=0)  # moves with its module
-                receiver.cls.store(name.value.const, node, value)
+                self.store(receiver.cls, name.value.const, node, value)
             return NONE
         if method in ("add_module", "register_module", "load_state_dict", "zero_grad", "append", "extend", "insert"):
             if method == "zero_grad":

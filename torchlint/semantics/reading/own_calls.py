@@ -165,6 +165,8 @@ class OwnCallReader(ExpressionReader):
             passed = passed.but(const=MISSING)  # a test asks for what is convenient there
         if parameter not in self.frame.info.parameters:  # a recursive call tells nothing new
             parameter.passed[node] = passed
+            if self.model.project is not None:
+                self.model.project.calling[node] = self.context
 
     def instantiate(self, info: FunctionInfo, returns: Value, values: dict[int, Value]) -> Value:
         """A function's result for these arguments: it takes device and graph from the parameters it came from."""
@@ -243,7 +245,7 @@ class OwnCallReader(ExpressionReader):
                     list(cls.class_attributes)[index] if index < len(cls.class_attributes) else None
                 )
                 if name is not None and name in cls.class_attributes:
-                    cls.store(name, argument.node, argument.value.but(ident=None, deps=0))
+                    self.store(cls, name, argument.node, argument.value.but(ident=None, deps=0))
         if self.recording:
             cls.instances.append(site.node)
         if instance.kind is Kind.MODULE:
@@ -252,7 +254,7 @@ class OwnCallReader(ExpressionReader):
                 for member in members:
                     part = member if member.kind is Kind.MODULE else member.elem
                     if part is not None and part.cls is not None and cls.find_attribute("*members") is None:
-                        cls.store("*members", site.node, part)
+                        self.store(cls, "*members", site.node, part)
         return instance.but(origins=(site.node,))
 
 
