@@ -1,8 +1,8 @@
 """What plans and results look like, to check those that come from elsewhere before anything is read of them.
 
-A form is a description of plain JSON: a type, `Number`, a set of texts, [form] for lists, a dictionary of keys (those
-that end in "?" may be missing, others may be there), `Each` for dictionaries of any keys, `Either` of several forms,
-`Row` of a fixed number of items. Standard library alone, Python 3.9 or later: this travels with the worker.
+A form is a description of plain JSON: a type, `Number`, `Text`, a set of texts, [form] for lists, a dictionary of keys
+(those that end in "?" may be missing, others may be there), `Each` for dictionaries of any keys, `Either` of several
+forms, `Row` of a fixed number of items. Standard library alone, Python 3.9 or later: this travels with the worker.
 """
 
 from __future__ import annotations
@@ -26,6 +26,16 @@ class Number:
     def __str__(self) -> str:
         more = " above 0" if self.positive else "" if self.least == -MOST else f", {self.least:g} or more"
         return f"a number{more}"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of a length that can be shown to a person, or of code's."""
+
+    most: int = 10_000
+
+    def __str__(self) -> str:
+        return f"text of at most {self.most} characters"
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,8 @@ def misfit(data: Any, form: Any, at: str = "it") -> str | None:
     if isinstance(form, Number):
         fits = type(data) in (int, float) and form.least <= data <= MOST and (data > 0 or not form.positive)
         return None if fits else f"{at} must be {form}"
+    if isinstance(form, Text):
+        return None if type(data) is str and len(data) <= form.most else f"{at} must be {form}"
     if isinstance(form, frozenset):
         return None if type(data) is str and data in form else f"{at} must be one of: {', '.join(sorted(form))}"
     if isinstance(form, Row):
@@ -88,20 +100,21 @@ def _shown(key: str) -> str:
     return "".join(c if c.isprintable() else " " for c in key[:MAX_SHOWN])
 
 
-_NAMES = {str: "text", int: "a whole number", bool: "true or false", type(None): "null"}
+_NAMES = {int: "a whole number", bool: "true or false", type(None): "null"}
 _NULL = type(None)
+_TEXT, _CODE_TEXT = Text(), Text(10_000_000)
 _COUNT = Either((_NULL, Number()))
-_SPAN = Row((frozenset(("host", "wait", "device", "copy")), str, Number(), Number()))
+_SPAN = Row((frozenset(("host", "wait", "device", "copy")), _TEXT, Number(), Number()))
 _RUNG = frozenset(("in place", "extracted", "template"))
-_STEPS = [{"rung": _RUNG, "reason": str}]
-_SHOWN = [{"name": str, "shown": str, "origin": str}]
+_STEPS = [{"rung": _RUNG, "reason": _TEXT}]
+_SHOWN = [{"name": _TEXT, "shown": _TEXT, "origin": _TEXT}]
 
 # Of an experiment what is read outside its own process; what is wrong with the rest costs that experiment alone.
-_EXPERIMENT = {"id": str, "rung": _RUNG, "label?": str, "allow?": [str], "shown?": _SHOWN, "stand_ins?": [str]}
-_CODE = {"before": str, "after": str, "inputs": Either((_NULL, str)), "entry": str}
+_EXPERIMENT = {"id": _TEXT, "rung": _RUNG, "label?": _TEXT, "allow?": [_TEXT], "shown?": _SHOWN, "stand_ins?": [_TEXT]}
+_CODE = {"before": _CODE_TEXT, "after": _CODE_TEXT, "inputs": Either((_NULL, _CODE_TEXT)), "entry": _TEXT}
 _FINDING = {
-    "fingerprint": str, "code": str, "name": str, "filename": str, "row": int, "column": int, "code_hash": str,
-    "ladder": [str], "tried?": _STEPS, "reason?": str,
+    **dict.fromkeys(("fingerprint", "code", "name", "filename", "code_hash"), _TEXT), "row": int, "column": int,
+    "ladder": [_TEXT], "tried?": _STEPS, "reason?": _TEXT,
 }  # fmt: skip
 _LIMITS = {
     "seconds": Number(positive=True),
@@ -118,17 +131,17 @@ _FIGURES = {
 }  # fmt: skip
 _SIDES = {"before": Number(), "after": Number()}
 RESULT = Either((
-    {"status": frozenset(("not run",)), "reason": str},
+    {"status": frozenset(("not run",)), "reason": _TEXT},
     {
         "status": frozenset(("measured",)), "ratio": dict.fromkeys(("median", "low", "high"), Number(positive=True)),
-        "before": _FIGURES, "after": _FIGURES, "rounds": int, "equal?": Either((_NULL, bool)), "difference?": str,
+        "before": _FIGURES, "after": _FIGURES, "rounds": int, "equal?": Either((_NULL, bool)), "difference?": _TEXT,
         "inputs?": Either((_NULL, _SHOWN)), "wrong_reads?": Each(int), "unready?": int,
         "clock?": Either((Each(frozenset()), {**_SIDES, "apart?": bool})),
     },
 ))  # fmt: skip
 RESULTS = {
     "environment": {
-        "device": frozenset(("cpu", "cuda")), "name": str, "torch": str, "python": str, "seconds?": Number(),
+        "device": frozenset(("cpu", "cuda")), "name": _TEXT, "torch": _TEXT, "python": _TEXT, "seconds?": Number(),
         "matmul_flops?": Each(Number()),
         **{f"{name}?": _COUNT for name in ("bandwidth", "launch_us", "wait_us", "memory_bytes")},
     },

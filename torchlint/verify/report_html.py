@@ -14,6 +14,7 @@ from typing import Any
 
 import jinja2
 
+from torchlint.report.text import visible
 from torchlint.verify.display import duration, environment_line, ratio_text
 from torchlint.verify.evidence import BOUNDS, METHOD, VERDICTS, amount
 
@@ -35,7 +36,7 @@ def render(evidence: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
         answer: the results it was made of, for timelines and memory curves.
     """
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
-    engine = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    engine = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_shown)
     findings = evidence["findings"]
     counts = Counter(_short(entry["verdict"]) for entry in findings)
     measured = [entry for entry in findings if "ratio" in entry]
@@ -48,6 +49,11 @@ def render(evidence: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
         method=evidence.get("method", METHOD),
         torchlint=evidence["torchlint"],
     )
+
+
+def _shown(value: Any) -> Any:
+    """What stands in the page: texts from elsewhere without what would turn, hide or move those around them."""
+    return visible(value) if type(value) is str else value
 
 
 def _short(verdict: str) -> str:
