@@ -10,6 +10,7 @@ description says where it comes from.
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,8 @@ _DTYPES = {
 }  # fmt: skip
 _HINT = re.compile(r"#\s*torchlint:\s*input\s+(?P<rest>.*)")
 _ONE = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\S.*?)\s*$")
+MAX_SAID = 60  # characters of a hint in a message
+MAX_DIGITS = 12  # of a size
 _TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d,\s]*)\]")
 
 # Methods that give back the same thing, moved or cast.
@@ -128,23 +131,42 @@ def hints(lines: Sequence[str]) -> dict[str, dict[str, Any]]:
             one = _ONE.match(part)
             if one is None:
                 raise HintError(
-                    f"line {row}: an input hint reads name=dtype[sizes] or name=number, not '{part.strip()}'"
+                    f"line {row}: an input hint reads name=dtype[sizes] or name=number, not '{part.strip()[:MAX_SAID]}'"
                 )
             found[one["name"]] = {**_hinted(one["value"], row), "origin": f"hint in line {row}"}
     return found
 
 
 def _hinted(text: str, row: int) -> dict[str, Any]:
+    said = f"{text[:MAX_SAID]}…" if len(text) > MAX_SAID else text
     tensor = _TENSOR.fullmatch(text)
     if tensor is not None:
         dtype = _DTYPES.get(tensor["dtype"], tensor["dtype"])
         if dtype not in _DTYPES.values():
-            raise HintError(f"line {row}: no dtype is called '{tensor['dtype']}'")
-        return {"kind": "tensor", "dtype": dtype, "shape": [int(n) for n in tensor["shape"].replace(",", " ").split()]}
+            raise HintError(f"line {row}: no dtype is called '{tensor['dtype'][:MAX_SAID]}'")
+        sizes = tensor["shape"].replace(",", " ").split()
+        if any(len(size) > MAX_DIGITS for size in sizes):
+            raise HintError(f"line {row}: no tensor is as large as '{said}'")
+        return {"kind": "tensor", "dtype": dtype, "shape": [int(size) for size in sizes]}
     try:
-        return {"kind": "number", "value": ast.literal_eval(text)}
-    except (ValueError, SyntaxError, RecursionError) as error:
-        raise HintError(f"line {row}: '{text}' is neither a tensor such as f32[8,16] nor a literal") from error
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+        raise HintError(f"line {row}: '{said}' is neither a tensor such as f32[8,16] nor a literal") from error
+    if not _is_plain(value):
+        raise HintError(f"line {row}: '{said}' is no number, text, or list or dictionary of them")
+    return {"kind": "number", "value": value}
+
+
+def _is_plain(value: Any, depth: int = 8) -> bool:
+    """Whether JSON can say it: it travels in a plan."""
+    if isinstance(value, (list, tuple)):
+        return depth > 0 and all(_is_plain(item, depth - 1) for item in value)
+    if isinstance(value, dict):
+        plain = all(isinstance(key, str) and _is_plain(item, depth - 1) for key, item in value.items())
+        return depth > 0 and plain
+    if isinstance(value, int):
+        return value.bit_length() < 64
+    return value is None or isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
 
 
 # -- what the code does with its parameters ----------------------------------------------------------------------------

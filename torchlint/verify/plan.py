@@ -72,7 +72,11 @@ def make(findings: Iterable[Finding], source: Source, choices: Choices) -> dict[
             if isinstance(rung, Refused):
                 tried.append(asdict(rung))
                 continue
-            rung["id"] = _identity(rung)
+            try:
+                rung["id"] = _identity(rung)
+            except (TypeError, ValueError):  # a default or a literal of the code's own
+                tried.append({"rung": rung["rung"], "reason": "one of its inputs is a value that a plan cannot hold"})
+                continue
             experiments.setdefault(rung["id"], rung)
             ladder.append(rung["id"])
         entries.append(
@@ -120,7 +124,7 @@ def _plan(experiments: Mapping[str, Any], entries: list[dict[str, Any]], choices
 def _identity(experiment: Mapping[str, Any]) -> str:
     """The same for experiments that measure the same."""
     what = {key: value for key, value in experiment.items() if key != "label"}
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(what, sort_keys=True, allow_nan=False).encode()).hexdigest()[:16]
 
 
 def template(code: str, size: str, dtype: str) -> dict[str, Any]:
@@ -182,6 +186,10 @@ def _rungs(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator
         yield from _cut(finding, lines, choices)
     except (Unfit, extract.Uncut, inputs.HintError) as error:
         yield Refused("in place", str(error))
+    except (RecursionError, MemoryError):
+        yield Refused("in place", "its code is nested too deeply")
+    except ValueError:  # Python writes out no number of more than some thousand digits
+        yield Refused("in place", "its code holds a number that is too large to write out")
     try:
         yield template(finding.code, choices.size, choices.dtype)
     except Unfit as error:
