@@ -20,11 +20,10 @@ def code_hash(lines: Sequence[str], row: int) -> str:
     """
     try:
         tree = ast.parse("\n".join(line.rstrip("\r\n") for line in lines))
+        around = next((node for node in tree.body if _first(node) <= row <= (node.end_lineno or node.lineno)), None)
+        text = ast.dump(around) if around is not None else ""  # of a huge number it raises ValueError
     except (SyntaxError, ValueError, RecursionError):
         text = lines[row - 1].strip() if 0 < row <= len(lines) else ""
-        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-    around = next((node for node in tree.body if _first(node) <= row <= (node.end_lineno or node.lineno)), None)
-    text = ast.dump(around) if around is not None else ""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 

@@ -28,6 +28,7 @@ from torchlint.verify.standins import printable
 __all__ = ["MEASURED", "Guard", "changed", "confine", "landmarks", "python", "tame"]
 
 MEASURED = frozenset(("<before>", "<after>", "<inputs>"))  # as the files of measured code are called
+AF_UNIX = 1
 HERE = os.path.dirname((lambda: None).__code__.co_filename)  # how the folder of the worker's own files is called
 
 
@@ -194,11 +195,13 @@ class Guard:
             if event.startswith(self.FILES):
                 return self._all_inside(arguments)
         if "processes" in self.granted:
-            if event in ("socket.bind", "socket.connect"):
-                return self._inside(arguments[1])
+            if event == "socket.__new__":
+                return arguments[1] == AF_UNIX
+            if event in ("socket.bind", "socket.connect", "socket.sendmsg"):
+                return arguments[1] is None or self._inside(arguments[1])
             if event == "os.kill":
                 return type(arguments[0]) is int and in_group(arguments[0])
-            if event.startswith(("socket.__new__", "os.fork", "mmap.")):
+            if event in ("os.fork", "mmap.__new__"):
                 return True
             return event.startswith(self.FILES) and self._all_inside(arguments)
         return False
