@@ -43,6 +43,7 @@ FIND_SECONDS = 30.0  # for finding inputs, from the start of a worker to its ans
 BESIDE = 3.0  # seconds of an experiment apart from its pairs, until that is known
 TICK = 0.05  # seconds between looks at memory
 START_SECONDS = 120.0  # until a worker has loaded torch
+MAX_PROCESSES = 256  # of an experiment: the workers of its loaders
 MAX_ANSWER = 32 << 20  # bytes
 MIN_CORES = 4  # of a device's workers, to give one of them to backward alone
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
@@ -218,8 +219,11 @@ class _Worker:
                     return line
             if time.monotonic() > deadline:
                 return "time limit"
-            if group_memory(self.process or 0) > memory or available_memory() < SPARE_MEMORY:
+            held, processes = group_size(self.process or 0)
+            if held > memory or available_memory() < SPARE_MEMORY:
                 return "memory limit"
+            if processes > MAX_PROCESSES:
+                return "process limit"
             if select.select([self.receive], [], [], TICK)[0]:
                 block = os.read(self.receive, 1 << 16)
                 taken += len(block)
@@ -263,9 +267,9 @@ def _visible(index: int) -> str:
     return visible[index] if index < len(visible) else str(index)
 
 
-def group_memory(group: int) -> int:
-    """Bytes of host memory that the processes of a group hold for themselves, apart from mapped files."""
-    total = 0
+def group_size(group: int) -> tuple[int, int]:
+    """Bytes of host memory that the processes of a group hold for themselves, apart from mapped files; how many."""
+    total = count = 0
     for entry in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if not entry.isdigit():
             continue
@@ -273,11 +277,12 @@ def group_memory(group: int) -> int:
             with open(f"/proc/{entry}/stat", "rb") as file:
                 if int(file.read().rsplit(b")", 1)[1].split()[2]) != group:
                     continue
+            count += 1
             with open(f"/proc/{entry}/status", "rb") as file:
                 for line in file:
                     if line.startswith((b"RssAnon:", b"RssShmem:")):
                         total += int(line.split()[1]) << 10
-    return total
+    return total, count
 
 
 def _shares(count: int) -> list[list[int]]:
