@@ -274,12 +274,13 @@ def python(allow: Sequence[str] = ()) -> dict[str, Any]:
     closed = (type,) if numpy is None else (type, numpy.ndarray)
     original = builtins.__import__
 
-    def imported(name: str, *rest: Any) -> Any:
-        if name not in known:
+    def imported(name: str, around: Any = None, local: Any = None, wanted: Any = (), level: int = 0) -> Any:
+        # Extensions written in C import parts of their own by this function: they alone want a list of names.
+        if name not in known and type(wanted) is not list:
             if name != "__future__" and not policy.knows(name, None, allow):
                 raise PermissionError(f"the module {printable(name, 60)} is not on the list")
             known.add(name)
-        return original(name, *rest)
+        return original(name, around, local, wanted, level)
 
     def kind_of(value: Any) -> Any:
         """`type` of one argument, apart from classes by which code, classes and views of memory are made."""
