@@ -30,6 +30,7 @@ _SIMPLE = (
 
 def lay_out(text: str, draw: random.Random) -> str:
     """A program that means what `text` does: CPython makes the same tree of both. It may be `text` itself."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     tree = ast.dump(ast.parse(text))
     for change in (_joined, _parenthesised, _spaced, _commented, _indented):
         if draw.random() < 0.6:

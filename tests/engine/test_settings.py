@@ -147,6 +147,10 @@ class TestErrors:
             ("ignore = ['sync-scalar-reed']", "torchlint.toml: ignore: no rule is called 'sync-scalar-reed'; "
              "did you mean 'sync-scalar-read'?"),
             ("select = 'TL1'", 'torchlint.toml: select: must be a list of strings, such as ["a", "b"], not \'TL1\''),
+            ("a" * 999 + " = 1", f"torchlint.toml: unknown key '{'a' * 80}...'"),
+            ("exclude = ['a', '!']", "torchlint.toml: exclude: '!' is no pattern of a .gitignore"),
+            ("per-file-ignores = {'' = ['TL1']}", "torchlint.toml: per-file-ignores: '' is no pattern of a .gitignore"),
+            (r'cache-dir = "a\u0000"', "torchlint.toml: cache-dir: must be a path, and 'a\\x00' is none"),
             ("fix = 1", "torchlint.toml: fix: must be true or false, not 1"),
             ("jobs = true", "torchlint.toml: jobs: must be a whole number, not True"),
             ("jobs = -1", "torchlint.toml: jobs: must not be negative, as -1 is"),

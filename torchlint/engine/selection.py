@@ -117,9 +117,14 @@ def _lookup(selector: str) -> tuple[int, frozenset[str]]:
     return found
 
 
+_LONGEST_WORD = 100  # what is longer was not mistyped
+
+
 def nearest(word: str, words: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the word closest to `word`, or nothing where none is close. Case does not count."""
     folded = word.casefold()
+    if len(folded) > _LONGEST_WORD:
+        return ""
 
     def likeness(candidate: str) -> tuple[float, int]:
         """How alike they are; of those equally alike, how much of the beginning they share."""

@@ -21,6 +21,7 @@ from torchlint import __version__
 from torchlint.engine import selection
 from torchlint.engine.errors import UserError, short
 from torchlint.findings import Confidence, Impact
+from torchlint.source.discovery import is_pattern
 from torchlint.source.files import read_regular
 
 if sys.version_info >= (3, 11):
@@ -43,6 +44,7 @@ __all__ = [
 CONFIG_FILES = (".torchlint.toml", "torchlint.toml", "pyproject.toml")
 
 CACHE_DIR = ".torchlint_cache"
+_LONGEST_SHOWN = 80  # characters of a value, in a message
 
 # Folders that hold no code of the project: version control, environments, caches, builds.
 EXCLUDED = (
@@ -186,6 +188,8 @@ def _typed(expected: type, name: str) -> Callable[[Any, Path], Any]:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, str) and len(value) > _LONGEST_SHOWN:
+        value = f"{value[:_LONGEST_SHOWN]}..."
     return repr(value) if isinstance(value, (str, bool, int, float)) else f"a {type(value).__name__}"
 
 
@@ -193,6 +197,15 @@ def _strings(value: Any, _root: Path) -> tuple[str, ...]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
         raise _BadValueError(f'must be a list of strings, such as ["a", "b"], not {_shown(value)}')
     return tuple(value)
+
+
+def _patterns(value: Any, root: Path) -> tuple[str, ...]:
+    """Patterns as in a .gitignore; what git passes over in its own files is most likely a slip here."""
+    patterns = _strings(value, root)
+    for pattern in patterns:
+        if not is_pattern(pattern):
+            raise _BadValueError(f"{_shown(pattern)} is no pattern of a .gitignore")
+    return patterns
 
 
 def _selectors(value: Any, root: Path) -> tuple[str, ...]:
@@ -205,6 +218,7 @@ def _selectors(value: Any, root: Path) -> tuple[str, ...]:
 def _ignores(value: Any, root: Path) -> tuple[tuple[str, frozenset[str]], ...]:
     if not isinstance(value, Mapping):
         raise _BadValueError(f'must be a table of patterns, such as {{"tests/*" = ["TL1"]}}, not {_shown(value)}')
+    _patterns([*value], root)
     return tuple(
         (pattern, frozenset().union(*map(selection.expand, _selectors(codes, root))))
         for pattern, codes in value.items()
@@ -213,6 +227,8 @@ def _ignores(value: Any, root: Path) -> tuple[tuple[str, frozenset[str]], ...]:
 
 def _path(value: Any, root: Path) -> Path:
     text = str(_typed(str, "a path in quotes")(value, root))
+    if "\0" in text:
+        raise _BadValueError(f"must be a path, and {_shown(text)} is none")
     return root / os.path.expanduser(os.path.expandvars(text))
 
 
@@ -276,6 +292,7 @@ WHOLE = Kind("int", _whole, {"type": "integer", "minimum": 0})
 NUMBER = Kind("float", _number, {"type": "number", "minimum": 0})
 PATH = Kind("path", _path, {"type": "string"})
 STRINGS = Kind("list[str]", _strings, _LIST)
+PATTERNS = Kind("list[str]", _patterns, _LIST)
 SELECTORS = Kind("list[selector]", _selectors, {"type": "array", "items": {"$ref": "#/$defs/selector"}})
 IGNORES = Kind(
     "dict[pattern, list[selector]]",
@@ -363,12 +380,14 @@ OPTIONS: Mapping[str, Option] = {
             "The oldest torch that the code runs with; rules whose advice needs a newer one stay silent.",
             'torch-version = "2.4"',
         ),
-        Option("include", STRINGS, ["*.py", "*.ipynb"], "The files that are linted.", 'include = ["*.py"]'),
-        Option("extend-include", STRINGS, [], "Further files that are linted.", 'extend-include = ["*.pyw"]'),
-        Option("exclude", STRINGS, list(EXCLUDED), "Files and folders that are left out.", 'exclude = ["third_party"]'),
+        Option("include", PATTERNS, ["*.py", "*.ipynb"], "The files that are linted.", 'include = ["*.py"]'),
+        Option("extend-include", PATTERNS, [], "Further files that are linted.", 'extend-include = ["*.pyw"]'),
+        Option(
+            "exclude", PATTERNS, list(EXCLUDED), "Files and folders that are left out.", 'exclude = ["third_party"]'
+        ),
         Option(
             "extend-exclude",
-            STRINGS,
+            PATTERNS,
             [],
             "Further files and folders that are left out.",
             'extend-exclude = ["legacy/"]',
@@ -466,7 +485,7 @@ def _layer(values: Mapping[str, Any], where: str, root: Path, spell: Callable[[s
     for key, value in values.items():
         option = OPTIONS.get(key)
         if option is None:
-            _fail(f"unknown key {key!r}{selection.nearest(key, OPTIONS)}", where)
+            _fail(f"unknown key {_shown(key)}{selection.nearest(key, OPTIONS)}", where)
         try:
             read[key] = option.kind.read(value, root)
         except (_BadValueError, selection.UnknownSelectorError) as error:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from torchlint.source.files import read_regular
 
-__all__ = ["FileRules", "Found", "discover", "is_excluded"]
+__all__ = ["FileRules", "Found", "discover", "is_excluded", "is_pattern"]
 
 
 class FileRules(Protocol):
@@ -162,22 +162,24 @@ class _Patterns:
 
 @lru_cache(maxsize=256)
 def _patterns(patterns: Sequence[str]) -> _Patterns:
-    special = frozenset("*?[]/!\\# ")
     if any(pattern.startswith("!") for pattern in patterns):
         return _Patterns(frozenset(), (), tuple(patterns))  # their order matters
-    names = {pattern for pattern in patterns if not special & set(pattern)}
-    suffixes = {pattern for pattern in patterns if pattern.startswith("*.") and not special & set(pattern[1:])}
+    names = {pattern for pattern in patterns if not _SPECIAL & set(pattern)}
+    suffixes = {pattern for pattern in patterns if pattern.startswith("*.") and not _SPECIAL & set(pattern[1:])}
     rest = tuple(pattern for pattern in patterns if pattern not in names and pattern not in suffixes)
     return _Patterns(frozenset(names), tuple(pattern[1:] for pattern in suffixes), rest)
 
 
+_SPECIAL = frozenset("*?[]/!\\# ")  # what has a meaning in a pattern
 _LONGEST_PATH = 4096  # what is longer names no file
 
 
-def _is_pattern(line: str) -> bool:
-    """Whether a line of an ignore file is a pattern; as in git, what is none is passed over."""
+def is_pattern(line: str) -> bool:
+    """Whether a line of an ignore file is a pattern; of those that are none, git passes over all."""
     if not line.strip() or line.startswith("#") or len(line) > _LONGEST_PATH:
         return False
+    if not _SPECIAL & set(line.removeprefix("*.")):
+        return True
     try:
         _spec((line,))
     except ValueError:
@@ -221,7 +223,7 @@ class _Ignored:
             text = read_regular(file).decode("utf-8", "surrogateescape")
         except OSError:
             return self
-        lines = tuple(line for line in text.splitlines() if _is_pattern(line))
+        lines = tuple(line for line in text.splitlines() if is_pattern(line))
         return _Ignored(((folder, lines), *self.layers)) if lines else self
 
     def match(self, path: Path, is_folder: bool) -> bool:
