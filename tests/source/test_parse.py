@@ -92,6 +92,8 @@ def test_a_tree_that_does_not_give_its_text_back_is_not_reported_from() -> None:
     with pytest.raises(UnreadableError, match="give this file back") as refused:
         tree.locate([tree.module.body[0]])
     assert refused.value.row == 2
+    other = parse(source("z = 3\n"))
+    assert tree.places.extent(other.module.body[0]) is None  # whose text is asked for in all trees there are
 
 
 def test_positions_are_those_of_libcst() -> None:

@@ -54,11 +54,16 @@ class PlacesOfLibcst:
         self.module = module
         self.code = code
         self.shifts = shifts
+        self._nodes: frozenset[cst.CSTNode] | None = None
         self._all: dict[cst.CSTNode, Extent] | None = None
 
     def extent(self, node: cst.CSTNode) -> Extent | None:
+        if self._nodes is None:
+            self._nodes = frozenset(_all_below(self.module))
+        if node not in self._nodes:  # another file's, which does not suffer where this one cannot be located
+            return None
         if self._all is None:
-            self._all = self.locate(_all_below(self.module))
+            self._all = self.locate(self._nodes)
         return self._all.get(node)
 
     def parentheses(self, node: cst.CSTNode) -> int:
