@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.rules import pages
-from torchlint.verify.policy import check, grants
+from torchlint.verify.policy import check, enters, grants
 
 HOSTILE = sorted((Path(__file__).parent / "hostile" / "refused").glob("*.py"))
 HARMLESS = sorted((Path(__file__).parent / "hostile" / "contained").glob("*.py"))
@@ -175,6 +175,20 @@ def test_what_containment_must_leave_open_is_told() -> None:
     assert grants("import torch\n\nf = torch.compile(len)\n") == {"compile"}
     assert grants("from torch.utils.data import DataLoader\n") == {"processes"}
     assert grants("import torch\n\nx = torch.zeros(1)\n") == frozenset()
+
+
+def test_a_name_of_pythons_own_that_is_surely_bound_is_the_files() -> None:
+    source = "def input(x):\n    return x\n\n\nexit = 1\n\n\ndef f(x, vars):\n    return input(x), exit, vars\n"
+    assert reasons(source) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "enters_"), [("f", True), ("Net.forward", True), ("Net.__call__", True), ("f.__globals__", False),
+                           ("Net.mro", False), ("Net.__class__", False), ("torch.load", False), ("", False)]
+)  # fmt: skip
+def test_only_functions_and_methods_of_the_code_are_called(entry: str, enters_: bool) -> None:
+    source = "import torch\n\n\ndef f(x):\n    return x\n\n\nclass Net:\n    def __call__(self, x):\n        return x\n"
+    assert enters(source, entry) is enters_
 
 
 def test_very_deep_code_is_refused_rather_than_followed() -> None:

@@ -89,6 +89,15 @@ def flagged(x):
 """
 
 
+LOADS = """
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def flagged(x):
+    return sum(rows.sum().item() for (rows,) in DataLoader(TensorDataset(x), batch_size=2, num_workers=1))
+"""
+
+
 @pytest.fixture(scope="module")
 def answers() -> dict[str, Any]:
     """Everything in one run, one process each: none of them may harm another."""
@@ -111,6 +120,9 @@ def answers() -> dict[str, Any]:
         experiment("def flagged(x):\n    return x + 1\n", "def flagged(x):\n    return x + 2\n", id="differs"),
         experiment("def flagged(x):\n    if x.sum() > 1e9:\n        x = x + 1\n    return x\n", id="row", rows=[3, 3]),
         experiment("def flagged(x):\n    return x * 2\n", id="innocent"),
+        experiment("def flagged(x):\n    return __name__\n", id="named"),
+        experiment("import torch\n\n\ndef flagged(x):\n    return x\n", id="entry", entry="torch.os.getcwd"),
+        experiment(LOADS, id="loader"),
     ]
     run = supervise.run(plan(*hostile, *others, seconds=6.0, memory_bytes=700 << 20), ["cpu"])
     json.dumps(run, allow_nan=False)  # plain data, whatever the code returned
@@ -129,6 +141,18 @@ def test_what_wastes_or_fails_costs_one_experiment(answers: dict[str, Any], file
 
 def test_others_go_on(answers: dict[str, Any]) -> None:
     assert answers["innocent"]["status"] == "measured"
+
+
+def test_a_loader_may_start_its_workers(answers: dict[str, Any]) -> None:
+    assert answers["loader"].get("reason") is None
+
+
+def test_code_cannot_tell_which_variant_it_is(answers: dict[str, Any]) -> None:
+    assert answers["named"]["equal"] is True
+
+
+def test_what_is_called_is_a_function_of_the_code(answers: dict[str, Any]) -> None:
+    assert answers["entry"]["reason"] == "there is no function torch.os.getcwd"
 
 
 def test_printing_a_result_forges_none(answers: dict[str, Any]) -> None:
@@ -188,9 +212,12 @@ def flagged(x):
     assert run["results"]["one"]["equal"] is True
 
 
-def test_a_used_up_budget_leaves_the_rest_unrun() -> None:
-    run = supervise.run(plan(experiment("def flagged(x):\n    return x\n")), ["cpu"], budget=0.001)
-    assert run["results"]["one"]["reason"] == "the time budget was used up"
+def test_a_used_up_budget_or_a_module_not_allowed_leaves_experiments_unrun() -> None:
+    source = "def flagged(x):\n    return x\n"
+    made = plan(experiment(source), experiment(source, id="asks", allow=["os"]))
+    results = supervise.run(made, ["cpu"], budget=0.001, allow=["einops"])["results"]
+    assert results["one"]["reason"] == "the time budget was used up"
+    assert results["asks"]["reason"] == "refused: the plan lets its code use os, which was not allowed here"
 
 
 def test_a_ladder_is_climbed_down_only_as_far_as_needed() -> None:

@@ -442,11 +442,11 @@ class _Run:
 
     def hindrance(self, experiment: dict[str, Any]) -> str | None:
         """Why an experiment is not begun; None where nothing stands in its way."""
-        if self.unusable or self.remaining() <= 0:
-            return self.unusable or OUT_OF_TIME
         asked = experiment.get("allow", ()) if self.allow is not None else ()
         more = next((module for module in asked if module not in (self.allow or ())), None)
-        return None if more is None else f"refused: the plan lets its code use {more}, which was not allowed here"
+        if more is not None:
+            return f"refused: the plan lets its code use {more}, which was not allowed here"
+        return self.unusable or (OUT_OF_TIME if self.remaining() <= 0 else None)
 
     def remaining(self) -> float:
         """Seconds of the budget that are left."""
