@@ -196,7 +196,7 @@ class Guard:
                 return self._all_inside(arguments)
         if "processes" in self.granted:
             if event == "socket.__new__":
-                return arguments[1] == AF_UNIX
+                return bool(arguments[1] == AF_UNIX)
             if event in ("socket.bind", "socket.connect", "socket.sendmsg"):
                 return arguments[1] is None or self._inside(arguments[1])
             if event == "os.kill":
