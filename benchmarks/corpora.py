@@ -1,16 +1,20 @@
 """Every Python file below some folders, linted as if it used torch: no crash, no hang, no internal error.
 
     python benchmarks/corpora.py FOLDER...
+    python benchmarks/corpora.py --record "timm 1.0.31=FOLDER"      a row of its own in `corpora.jsonl`
 
 A file without torch needs no parse, so a line is added that says that it has. What does not parse must be a TL003 in
 the row that CPython names. Prints what failed, how many files there were, and those that took longest for their size.
-Exits with 1 where something failed. What was found is kept in `corpora.jsonl`.
+Exits with 1 where something failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import heapq
+import json
+import platform
 import sys
 import time
 import traceback
@@ -50,32 +54,54 @@ def failures(data: bytes, name: str) -> Iterator[str]:
         yield f"TL003 in row {unreadable[0].start.row}, CPython says {row}: {unreadable[0].message}"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path)
-    files = failed = 0
+def lint(folder: Path) -> tuple[int, list[str], list[tuple[float, str]]]:
+    """How many files lie below a folder, what failed, and those that took longest: seconds for a byte."""
+    files, said = 0, []
     slowest: list[tuple[float, str]] = []
-    for path in (path for folder in parser.parse_args().folders for path in sorted(folder.rglob("*.py"))):
+    for path in sorted(folder.rglob("*.py")):
         try:
-            data = path.read_bytes()
+            data = path.read_bytes() + b"\nimport torch\n"
         except OSError:
             continue
         files += 1
-        data += b"\nimport torch\n"
         began = time.process_time()
         try:
-            said = list(failures(data, str(path)))
+            reasons = list(failures(data, str(path)))
         except Exception:
-            said = [traceback.format_exc()]
-        heapq.heappush(slowest, ((time.process_time() - began) / (len(data) + 5000), str(path)))
-        slowest = heapq.nlargest(5, slowest)
-        failed += bool(said)
-        for reason in said:
+            reasons = [traceback.format_exc()]
+        taken = (time.process_time() - began) / (len(data) + 5000)
+        slowest = heapq.nlargest(5, [*slowest, (taken, str(path))])
+        for reason in reasons:
             print(f"{path}: {reason}", flush=True)
-    print(f"{files} files, {failed} failed; slowest for their size, in µs per byte:")
-    for rate, name in slowest:
-        print(f"  {rate * 1e6:.1f}  {name}")
-    return int(bool(failed))
+            said.append(f"{path.relative_to(folder)}: {reason.strip().splitlines()[-1]}")
+    return files, said, slowest
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", metavar="[NAME=]FOLDER")
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args()
+    failed = False
+    for given in options.folders:
+        name, _, folder = given.rpartition("=")
+        files, said, slowest = lint(Path(folder))
+        failed |= bool(said)
+        print(f"{name or folder}: {files} files, {len(said)} failures; slowest for their size, in µs per byte:")
+        for rate, path in slowest:
+            print(f"  {rate * 1e6:.1f}  {path}", flush=True)
+        if options.record:
+            row = {
+                "corpus": name or Path(folder).name,
+                "files": files,
+                "failed": said,
+                "slowest_us_per_byte": round(slowest[0][0] * 1e6, 1) if slowest else None,
+                "date": datetime.date.today().isoformat(),
+                "python": platform.python_version(),
+            }
+            with (ROOT / "benchmarks" / "corpora.jsonl").open("a", encoding="utf-8") as out:
+                out.write(json.dumps(row) + "\n")
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ def starts(tree: Tree) -> list[Position]:
         ("x = 1\n\\\n", 2),
         ("x\ny = '\\xz'\n", 2),
         ("a\nb'é'\n", 2),
+        (f"a\nb = {'9' * 9999}\n", 2),
         ("a\nb\nx = 'a' b'b'\n", 3),
     ],
 )

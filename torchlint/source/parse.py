@@ -91,7 +91,9 @@ def _too_deep() -> UnreadableError:
 
 
 # What CPython has against texts that no version of it reads, while LibCST does.
-_FOR_EVERY_PYTHON = re.compile(r"unexpected EOF|\((?:unicode|value) error\)|bytes can only contain")
+_FOR_EVERY_PYTHON = re.compile(
+    r"unexpected EOF|\((?:unicode|value) error\)|bytes can only contain|Exceeds the limit .* for integer string"
+)
 
 # LibCST's own message; "Syntax Error @ 1:1" before it says nothing.
 _PLACE = re.compile(r"error at (\d+):(\d+)")
