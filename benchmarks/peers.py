@@ -3,7 +3,7 @@
     python benchmarks/peers.py                                  timm, from the registry that pip uses
     python benchmarks/peers.py --tree examples=FOLDER ...       other trees
     python benchmarks/peers.py --tools torchlint,parse,ruff     some tools
-    python benchmarks/peers.py --out benchmarks/peers           keeps the figures as a data file
+    python benchmarks/peers.py --out benchmarks/peers.json      keeps the figures of these trees in a data file
 
 Each peer gets an environment of its own below --cache. A round runs every tool once, one after the other, so that all
 see the same machine; what is compared are medians, as ratios, of the time on the wall and of that of the processors,
@@ -218,7 +218,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=900.0, help="seconds for one run of a tool")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "torchlint-peers")
-    parser.add_argument("--out", type=Path, help="folder for a data file")
+    parser.add_argument("--out", type=Path, help="a data file, whose other trees are kept")
     options = parser.parse_args()
     trees = {name: Path(folder) for name, _, folder in (tree.partition("=") for tree in options.tree)}
     trees = trees or {"timm 1.0.31": fetch("timm", "1.0.31", options.cache / "packages").folder}
@@ -242,9 +242,9 @@ def main() -> int:
             )
             print(f"{row['tool']:28} {said.format(**row)}")
     if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-        target = options.out / f"{result['date']}.json"
-        target.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        before = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else result
+        result["trees"] = {**before["trees"], **result["trees"]}
+        options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -20,6 +20,9 @@ from torchlint.source.shape import LIMITS
 
 ROOT = Path(__file__).parents[1]
 
+# How tools are called in the tables, where that is not how the data calls them.
+TOOLS = {"torchlint": "torchlint, two workers, no cache", "parse": "a bare `libcst.parse_module` of the same files"}
+
 # What a block of a rule's page is for, as readers are told.
 TITLES = {"bad": "Reported", "good": "Repaired", "ok": "Not reported", "inputs": "How the two are measured"}
 
@@ -46,9 +49,64 @@ def generated() -> Iterator[tuple[str, str]]:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """A page with the table of limits where it asks for that."""
-    rows = "\n".join(f"| {what} | {limit:,} |" for what, limit in LIMITS.items())
-    return markdown.replace("<!-- limits -->", rows)
+    """A page with the tables that it asks for."""
+    tables = {"limits": limits, "fuzz": fuzz, "corpora": corpora, "supply chain": supply_chain, "peers": peers}
+    return re.sub(rf"<!-- ({'|'.join(tables)}) -->", lambda asked: "\n".join(tables[asked[1]]()), markdown)
+
+
+def limits() -> Iterator[str]:
+    """The limits on files."""
+    yield from ("| Limit | |", "|---|---|")
+    yield from (f"| {what} | {limit:,} |" for what, limit in LIMITS.items())
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """The rows of a data file of the benchmarks."""
+    text = (ROOT / "benchmarks" / name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def fuzz() -> Iterator[str]:
+    """What came of programs that nobody would write."""
+    yield from ("| Programs made of | Programs | Seconds | Failed | On |", "|---|---|---|---|---|")
+    for row in rows_of("fuzz.jsonl"):
+        on = f"{row['date']}, Python {row['python']}, LibCST {row['libcst']}"
+        yield f"| {row['programs of']} | {row['programs']:,} | {row['seconds']:,} | {len(row['failed'])} | {on} |"
+
+
+def corpora() -> Iterator[str]:
+    """What came of whole packages."""
+    yield from ("| Corpus | Files | Failed |", "|---|---|---|")
+    rows = rows_of("corpora.jsonl")
+    yield from (f"| {row['corpus']} | {row['files']:,} | {len(row['failed'])} |" for row in rows)
+    yield f"| all {len(rows)} | {sum(row['files'] for row in rows):,} | {sum(len(row['failed']) for row in rows)} |"
+
+
+def supply_chain() -> Iterator[str]:
+    """With which Pythons and versions the tests ran."""
+    yield from ("| Python | Versions | | Tests | Advisories |", "|---|---|---|---|---|")
+    for row in rows_of("supply_chain.jsonl"):
+        held = ", ".join(f"{name} {version}" for name, version in row["with"].items())
+        yield f"| {row['python']} | {row['versions']} | {held} | {row['tests']} | {row['advisories']} |"
+
+
+def peers() -> Iterator[str]:
+    """What others take on the same files."""
+    measured = json.loads((ROOT / "benchmarks" / "peers.json").read_text(encoding="utf-8"))
+    versions = dict(needs.split("==") for needs in measured["versions"])
+    for tree, tools in measured["trees"].items():
+        yield f"\n`{tree}`:\n"
+        yield "| Tool | On the wall, s | Processors, s | Times torchlint's | Peak memory, MB |"
+        yield "|---|---|---|---|---|"
+        for row in tools:
+            name, _, rest = TOOLS.get(row["tool"], row["tool"]).partition(",")
+            version = versions.get(name.lower(), "")
+            tool = f"{name} {version}".strip() + (f",{rest}" if rest else "")
+            if "over_s" in row:
+                yield f"| {tool} | more than {row['over_s']:.0f} | | | |"
+            else:
+                ratio = row["cpu_ratio"] if "cpu_ratio" in row else row["ratio"]
+                yield f"| {tool} | {row['seconds']:.1f} | {row['cpu_s']:.2f} | {ratio:.2f} | {row['peak_mb']} |"
 
 
 def readme() -> str:
