@@ -180,6 +180,13 @@ def test_methods_that_nothing_reaches_are_left_out(cut: Callable[..., list[extra
     assert "torch.save" not in cut(CALLED, "self.total + value", "self.total + value.detach()")[0].before.source
 
 
+def test_a_class_of_which_nothing_is_reached_keeps_a_body(cut: Callable[..., list[extract.Piece]]) -> None:
+    mark = "class Mark:\n    def save(self, path):\n        torch.save(self, path)\n\n\n"
+    text = CALLED.replace("def epoch", f"{mark}def epoch").replace("meter = Meter()", "meter = Meter() or Mark()")
+    piece = cut(text, "self.total + value", "self.total + value.detach()")[0]
+    assert "class Mark:\n    pass" in piece.before.source
+
+
 def test_a_flag_of_a_module_is_measured_in_what_runs_under_it(cut: Callable[..., list[extract.Piece]]) -> None:
     text = f"import torch\n\ntorch.backends.cudnn.benchmark = True\n\n\n{CALLED[len('import torch') :].lstrip()}"
     piece = cut(text, "benchmark = True", "benchmark = False")[0]

@@ -251,7 +251,10 @@ def _whole(text: str, tree: ast.Module, path: tuple[str, ...], rows: Iterable[in
     kept, free = _needs(tree, [owner or function, *flagged, *_passed(tree, [function, *_constructors(owner)])])
     unused = _unused(kept, path)
     source = _blanked(text, kept, unused)
-    parsed = ast.parse(source)
+    try:
+        parsed = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        raise Uncut("the function does not stand by itself") from error
     read = {name for statement in parsed.body for name in _loads(statement)}
     return Unit(source, ".".join(path), parsed, function, owner, tuple(name for name in free if name in read))
 
@@ -442,8 +445,11 @@ def _blanked(text: str, kept: Iterable[ast.stmt], unused: Iterable[ast.stmt] = (
             out[row] = lines[row]
     left_out = list(unused)
     for statement in left_out:
+        first = lines[_first(statement) - 1]
         for row in range(_first(statement) - 1, _end(statement)):
             out[row] = b""
+        # It may be all that its class has.
+        out[_first(statement) - 1] = first[: len(first) - len(first.lstrip())] + b"pass"
     spans = [
         span
         for statement in kept
