@@ -445,11 +445,11 @@ def _blanked(text: str, kept: Iterable[ast.stmt], unused: Iterable[ast.stmt] = (
             out[row] = lines[row]
     left_out = list(unused)
     for statement in left_out:
-        first = lines[_first(statement) - 1]
+        head = lines[_first(statement) - 1]
         for row in range(_first(statement) - 1, _end(statement)):
             out[row] = b""
         # It may be all that its class has.
-        out[_first(statement) - 1] = first[: len(first) - len(first.lstrip())] + b"pass"
+        out[_first(statement) - 1] = head[: len(head) - len(head.lstrip())] + b"pass"
     spans = [
         span
         for statement in kept
