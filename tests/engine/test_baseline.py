@@ -135,7 +135,8 @@ def test_names_are_relative_to_the_baseline(tmp_path: Path) -> None:
     "text",
     ["", "[]", "{}", "{", '{"version": 2, "files": {}}', '{"version": 1, "files": []}',
      '{"version": 1, "files": {"a": [1]}}', '{"version": 1, "files": {"a": [{"code": "TL101"}]}}',
-     '{"version": 1, "files": {"a": [{"code": "TL101", "line": "x", "count": "many"}]}}', "[" * 100_000],
+     '{"version": 1, "files": {"a": [{"code": "TL101", "line": "x", "count": "many"}]}}', "[" * 100_000,
+     '{"version": 1, "files": {"a": [{"code": "TL101", "line": "x", "count": Infinity}]}}'],
 )  # fmt: skip
 def test_what_is_no_baseline_is_said_in_one_line(text: str) -> None:
     Path("base.json").write_text(text)

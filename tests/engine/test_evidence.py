@@ -83,6 +83,7 @@ def test_evidence_of_code_that_has_changed_keeps_no_figures(tmp_path: Path) -> N
         HEAD + '[{"fingerprint": "a", "verdict": 1}]}',
         HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": 1}}]}',
         HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": "1", "low": 1, "high": 1}}]}',
+        HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "before": 5}]}',
         HEAD + "[1]}",
     ],
 )

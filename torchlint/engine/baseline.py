@@ -85,7 +85,11 @@ class Baseline:
         except OSError as error:
             hint = "; 'torchlint baseline create' makes one" if isinstance(error, FileNotFoundError) else ""
             raise BaselineError(f"{short(path)}: cannot be read: {error.strerror or error}{hint}") from error
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except KeyError as error:
+            raise BaselineError(f"{short(path)}: is not a baseline of torchlint: {error} is missing") from error
+        except (TypeError, AttributeError) as error:
+            raise BaselineError(f"{short(path)}: is not a baseline of torchlint: it has another form") from error
+        except (ValueError, OverflowError, RecursionError) as error:
             raise BaselineError(f"{short(path)}: is not a baseline of torchlint: {error}") from error
         return cls(path, counts)
 

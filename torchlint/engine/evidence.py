@@ -40,7 +40,9 @@ def load(path: Path) -> Evidence:
         raise EvidenceError(f"{short(path)}: cannot be read: {error.strerror or error}") from error
     except KeyError as error:
         raise EvidenceError(f"{short(path)}: is no evidence of torchlint: {error} is missing") from error
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except (TypeError, AttributeError) as error:
+        raise EvidenceError(f"{short(path)}: is no evidence of torchlint: it has another form") from error
+    except (ValueError, RecursionError) as error:
         raise EvidenceError(f"{short(path)}: is no evidence of torchlint: {error}") from error
     return entries
 
@@ -49,6 +51,9 @@ def _check(entry: Mapping[str, Any]) -> None:
     """Raise ValueError or KeyError unless what reports and gates read is there and well typed."""
     if not isinstance(entry["verdict"], str):
         raise ValueError("a verdict must be text")
+    for key in ("before", "after", "bottleneck"):
+        if not isinstance(entry.get(key), (dict, type(None))):
+            raise ValueError(f"{key} must be an object")
     ratio = entry.get("ratio")
     if ratio is not None:
         for key in ("median", "low", "high"):
