@@ -49,6 +49,10 @@ def together(jobs: list[Job]) -> set[frozenset[str]]:
         "def late():\n    from helpers import f",
         "from . import helpers",
         "from .helpers import f as g",
+        "from.helpers import(f)",
+        "from . import \\\n    helpers",
+        "import os; from helpers import f",
+        "if True: import helpers",
     ],
 )
 def test_a_file_goes_with_what_it_imports(tmp_path: Path, line: str) -> None:

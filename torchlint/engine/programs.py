@@ -29,10 +29,11 @@ class Programs:
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
+        self._read: dict[str, tuple[list[str], list[FileResult | None]]] = {}  # what was found, by the program's name
 
     def results(self, jobs: Sequence[Job], group: Group) -> list[FileResult] | None:
         """What was found in a program, where all of its files are as they were."""
-        digests, results = self._found(jobs, group)
+        digests, results = self._found(jobs, self._name(jobs, group))
         if digests != list(group.digests):
             return None
         known = [result for result in results if result is not None]
@@ -43,8 +44,9 @@ class Programs:
         from torchlint.engine.ledger import Ledger
         from torchlint.engine.relint import Known
 
-        digests, results = self._found(jobs, group)
-        note = self._cache.note("told:" + self._name(jobs, group)) if digests else None
+        name = self._name(jobs, group)
+        digests, results = self._found(jobs, name)
+        note = self._cache.note("told:" + name) if digests else None
         if note is None:
             return None
         try:
@@ -62,11 +64,17 @@ class Programs:
             None if result is None or result.errors or result.notes else encoded(result) for result in known.results
         ]
         told = "\n".join([_digest(known.digests), json.dumps(known.words), known.ledger.text()])
+        self._read.pop(name, None)
         self._cache.put_note("told:" + name, told)
         self._cache.put_note("found:" + name, json.dumps([list(known.digests), results], separators=(",", ":")))
 
-    def _found(self, jobs: Sequence[Job], group: Group) -> tuple[list[str], list[FileResult | None]]:
-        note = self._cache.note("found:" + self._name(jobs, group))
+    def _found(self, jobs: Sequence[Job], name: str) -> tuple[list[str], list[FileResult | None]]:
+        if name not in self._read:
+            self._read[name] = self._noted(jobs, name)
+        return self._read[name]
+
+    def _noted(self, jobs: Sequence[Job], name: str) -> tuple[list[str], list[FileResult | None]]:
+        note = self._cache.note("found:" + name)
         try:
             digests, results = json.loads(note or "[[],[]]")
             if not len(digests) == len(results) == len(jobs):

@@ -68,7 +68,8 @@ class Known:
         if facts is None:
             return None
         files = range(len(group.numbers))
-        entries = [_entry(documents, number, facts.get(number), group) for number in files]
+        imports = _imports(group)
+        entries = [_entry(documents, number, facts.get(number), imports[number]) for number in files]
         results = [program.results.get(number) for number in files]
         asked = {what for entry in entries for kind, what in entry.facts.wide.asked if kind == "words"}
         words = {what: [n for n in files if n in documents and _holds(documents[n][0].text, what)] for what in asked}
@@ -79,10 +80,19 @@ def _holds(text: str, words: str) -> bool:
     return any(word in text for word in words.split())
 
 
-def _entry(documents: Documents, number: int, facts: Facts | None, group: Group) -> Entry:
+def _imports(group: Group) -> dict[int, set[int]]:
+    """The files that each may import."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for number, other in group.imports:
+        found[number].add(other)
+    return found
+
+
+def _entry(documents: Documents, number: int, facts: Facts | None, imported: Iterable[int]) -> Entry:
+    """What is kept of a file. That it knows the names of those that it imports is understood."""
     text = documents[number][0].text if number in documents else ""
     facts = facts or Facts()
-    facts.wide.asked -= {("names", str(other)) for importer, other in group.imports if importer == number}
+    facts.wide.asked -= {("names", str(other)) for other in imported}
     return Entry(facts, statements(text), _lines(text), len(text))
 
 
@@ -276,8 +286,10 @@ class _Edit:
         if not tellers or not self._gives_away(facts):
             return set()
         alone = lint_documents(documents, self._modules, Part(frozenset(), replace(part.rest, told={})), tell=True)
+        if alone.missing is not None:
+            return {alone.missing}
         if alone.facts is None:
-            return set() if alone.missing is None else {alone.missing}
+            raise UnclearError
         without = {number: alone.facts.get(number) or Facts() for number in facts}
         if self._outward(without) == self._outward(facts):
             return set()
@@ -393,7 +405,8 @@ class _Edit:
         }
 
     def _renewed(self, results: Mapping[int, FileResult], facts: Mapping[int, Facts]) -> Known:
-        entries = {number: _entry(self._documents, number, facts[number], self._group) for number in self._linted}
+        imports = _imports(self._group)
+        entries = {number: _entry(self._documents, number, facts[number], imports[number]) for number in self._linted}
         for number, now in facts.items():
             before = self._ledger[number].facts
             callers = {

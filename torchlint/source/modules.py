@@ -8,6 +8,7 @@ that no import can be taken for one: `/home.me.project.package.module`.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,13 +42,13 @@ class Modules:
         return named
 
     @classmethod
-    def of(cls, paths: Iterable[tuple[int, Path]], packages: Collection[Path] = ()) -> Modules:
+    def of(cls, paths: Iterable[tuple[int, Path]], packages: Collection[Path | str] = ()) -> Modules:
         """The modules of numbered files; a folder is a package where its `__init__` is among them, or where told so."""
         numbers: dict[Place, int] = {}
         known = {_parts(folder) for folder in packages}
         for number, path in paths:
             # A notebook is no module, so that no import finds it.
-            place = _parts(path if is_notebook(path.name) else path.with_suffix(""))
+            place = _parts(path if is_notebook(path.name) else os.path.splitext(path)[0])
             if place[-1] == "__init__":
                 place = place[:-1]
                 known.add(place)
@@ -162,9 +163,9 @@ def circles(count: int, imports: Iterable[tuple[int, int]]) -> list[list[int]]:
     return found
 
 
-def _parts(path: Path) -> Place:
-    absolute = path.absolute()
-    return tuple(part.replace(".", "_") for part in absolute.parts if part != absolute.anchor)
+def _parts(path: Path | str) -> Place:
+    _, absolute = os.path.splitdrive(os.path.abspath(path))
+    return tuple(absolute.replace(".", "_").strip(os.sep).split(os.sep))
 
 
 def _shared(a: Place, b: Place) -> int:
