@@ -2,7 +2,7 @@
 
     python benchmarks/linear.py                            all shapes
     python benchmarks/linear.py --lines 1000,10000 chains  some sizes, some shapes
-    python benchmarks/linear.py --json                     one JSON object a row
+    python benchmarks/linear.py --record                   adds a row for each shape to `linear.jsonl`
 
 Files are made: many functions, one huge function, deep nesting, long chains of calls, and others by which an analysis
 loses its way. All rules look at each. Prints the CPU time of a line in microseconds, by shape and size. Exits with 1
@@ -13,7 +13,9 @@ of its own, so that none finds what another left; the least of three runs counts
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
+import platform
 import subprocess
 import sys
 import time
@@ -199,7 +201,7 @@ def main() -> int:
     parser.add_argument("shapes", nargs="*", default=list(SHAPES))
     parser.add_argument("--lines", default="1000,10000,100000")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one file")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--record", action="store_true")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     sizes = [int(size) for size in options.lines.split(",")]
@@ -224,15 +226,18 @@ def main() -> int:
         known = [rate for rate in rates if rate is not None]
         bad = len(known) < len(sizes) or known[-1] > MOST * known[0]
         failed |= bad
-        if options.json:
-            print(
-                json.dumps(
-                    {"shape": shape, "us_per_line": dict(zip(map(str, sizes), rates, strict=False)), "said": said}
-                )
-            )
-        else:
-            row = "".join("       -" if rate is None else f"{rate:8.0f}" for rate in rates)
-            print(f"{shape:28}{row}  {'not linear' if bad else ''} {'; '.join(said)[:150]}", flush=True)
+        row = "".join("       -" if rate is None else f"{rate:8.0f}" for rate in rates)
+        print(f"{shape:28}{row}  {'not linear' if bad else ''} {'; '.join(said)[:150]}", flush=True)
+        if options.record:
+            came = {
+                "shape": shape,
+                "us_per_line": {str(size): rate and round(rate) for size, rate in zip(sizes, rates, strict=False)},
+                "said": said,
+                "date": datetime.date.today().isoformat(),
+                "python": platform.python_version(),
+            }
+            with (ROOT / "benchmarks" / "linear.jsonl").open("a", encoding="utf-8") as out:
+                out.write(json.dumps(came) + "\n")
     return int(failed)
 
 

@@ -50,7 +50,14 @@ def generated() -> Iterator[tuple[str, str]]:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """A page with the tables that it asks for."""
-    tables = {"limits": limits, "fuzz": fuzz, "corpora": corpora, "supply chain": supply_chain, "peers": peers}
+    tables = {
+        "limits": limits,
+        "linear": linear,
+        "fuzz": fuzz,
+        "corpora": corpora,
+        "supply chain": supply_chain,
+        "peers": peers,
+    }
     return re.sub(rf"<!-- ({'|'.join(tables)}) -->", lambda asked: "\n".join(tables[asked[1]]()), markdown)
 
 
@@ -64,6 +71,18 @@ def rows_of(name: str) -> list[dict[str, Any]]:
     """The rows of a data file of the benchmarks."""
     text = (ROOT / "benchmarks" / name).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
+
+
+def linear() -> Iterator[str]:
+    """What a line costs in files of several sizes, in microseconds of the processor."""
+    rows = rows_of("linear.jsonl")
+    sizes = list(dict.fromkeys(size for row in rows for size in row["us_per_line"]))
+    yield "| Files of | " + " | ".join(f"{int(size):,} lines" for size in sizes) + " |"
+    yield "|---" * (len(sizes) + 1) + "|"
+    for row in rows:
+        refused = {said.partition(":")[0] for said in row["said"]}
+        costs = ("past a limit" if size in refused else f"{row['us_per_line'][size]} µs" for size in sizes)
+        yield f"| {row['shape']} | {' | '.join(costs)} |"
 
 
 def fuzz() -> Iterator[str]:
