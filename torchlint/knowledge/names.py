@@ -269,6 +269,9 @@ STEP_OWNERS: Final = frozenset(
     control""".split()
 )
 
+# What a framework gives the instances of classes whose names end so, and its class.
+FRAMEWORK_ATTRIBUTES: Final[dict[str, tuple[str, str]]] = {"accelerator": ("Trainer", "accelerate.Accelerator")}
+
 # What declares a field of a class whose instances hold something else than the class does.
 FIELDS: Final = frozenset("dataclasses.field attr.ib attrs.field pydantic.Field".split())
 

@@ -404,6 +404,8 @@ def _join_kinds(a: Value, b: Value) -> Value:
             return x.but(conf=min(x.conf, Confidence.LIKELY))  # `if isinstance(params, Tensor): params = [params]`
         if x.kind is Kind.STRING and y.kind is Kind.DEVICE:
             return y.but(device=a.device | b.device)
+        if x.kind in (Kind.STRING, Kind.DEVICE) and x.device and y.kind is Kind.NUMBER:
+            return x.but(kind=Kind.DEVICE, device=x.device | DEVICE, const=MISSING)  # `rank if cuda else "cpu"`
     return Value(
         Kind.UNKNOWN,
         min(a.conf, b.conf),

@@ -57,9 +57,9 @@ class TensorFromPythonInHotPath(Rule):
         if not computes and not passed:
             new = _is_new(data.node, site.context, hot, model)
             rows = hot.rate in (Iterates.ELEMENTS, Iterates.OTHER)  # one copy for all of them would do
-            if _is_hoisted(site, model) or (new and not rows and not number):
+            if new and not rows and not number and not _is_of_sizes(data.value):
                 return
-            if new:
+            if new or _is_hoisted(site, model):
                 confidence = Confidence.POSSIBLE
         if number and not sums and (not computes or _stands_in(model, site)):
             confidence = Confidence.POSSIBLE  # a tensor may be wanted: it is returned, or given to something
@@ -163,6 +163,14 @@ def _is_numbers(value: Value) -> bool:
         [value.elem] if value.elem is not None else []
     )
     return all(item.kind in (Kind.NUMBER, Kind.UNKNOWN) or _is_numbers(item) for item in held)
+
+
+def _is_of_sizes(value: Value) -> bool:
+    """Whether it holds nothing but sizes of tensors: the host has them, and what needs them can have them from it."""
+    if value.kind is Kind.CONTAINER:
+        held = [*(value.items or {}).values()] or ([value.elem] if value.elem is not None else [])
+        return bool(held) and all(map(_is_of_sizes, held))
+    return value.kind is Kind.SHAPE or value.qual == "tensor size"
 
 
 def _computes(model: Model, made: cst.CSTNode) -> bool:

@@ -11,6 +11,7 @@ from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
+from torchlint.rules.pipeline._arrays import is_formula
 from torchlint.rules.pipeline._provenance import Provenance
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import FunctionInfo, Role
@@ -34,6 +35,7 @@ _TAKES_NUMBERS: Final = frozenset(
 # What the host knows of a tensor wherever it is.
 _KNOWN_OF_IT: Final = frozenset("device dim dtype ndim numel shape size".split())
 _FROM_DATA: Final = ("torch.tensor", "torch.Tensor", "torch.FloatTensor")
+_FROM_ARRAYS: Final = (*_FROM_DATA, "torch.as_tensor", "torch.from_numpy", "torch.LongTensor")
 _HOST_ONLY: Final = ("generator", "pin_memory", "out")
 
 
@@ -59,7 +61,7 @@ class HostFactoryThenTransfer(Rule):
                 if not made.reads(transfer.source) or not made.is_all(model, transfer):
                     continue
                 hot = model.hot(site.context)
-                if hot is None and _is_setup(site, model):
+                if made.of_arrays or (hot is None and _is_setup(site, model)):
                     confidence = Confidence.POSSIBLE
                 yield Report(
                     site.node,
@@ -102,6 +104,7 @@ class _Making:
         self.factories: list[sites.Call] = []
         self.steps: list[cst.CSTNode] = []
         self.consumed: set[cst.CSTNode] = set()
+        self.of_arrays = False  # the device may not have the same function
 
     def reads(self, value: Value) -> bool:
         """Whether the value is made by factories and arithmetic on their results alone, on each way to it."""
@@ -124,6 +127,12 @@ class _Making:
         if call is not None and call.callee == "torch.tensor" and not isinstance(call.arguments[0].node, cst.ListComp):
             data = call.argument(0, "data")
             return data is not None and data.value.kind is Kind.NUMBER and call.argument(None, "device") is None
+        if call is not None and call.callee in _FROM_ARRAYS and call.arguments[:1]:
+            data = call.arguments[0]
+            if data.value.kind is Kind.NDARRAY:
+                self.factories.append(call)
+                self.of_arrays = True
+                return is_formula(self.provenance, data.node)
         if call is not None and call.callee in _FROM_DATA:
             self.factories.append(call)
             return len(self.steps) > 1 and bool(call.arguments) and _is_formula(call.arguments[0].node)

@@ -48,7 +48,7 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     if confidence is None or on_host_alone(context):
         return None
     hot = model.hot(context)
-    if hot is not None and not hot.trains and measures(model, context) and not _only_meters(model, context):
+    if hot is not None and not hot.trains and measures(model, context) and not only_meters(model, context):
         return None  # the wait that closes the interval of a benchmark
     return at_rate(
         model,
@@ -112,7 +112,7 @@ def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()
     return all(measures(model, caller.context, seen) for caller in owner.callers)
 
 
-def _only_meters(model: Model, context: Context) -> bool:
+def only_meters(model: Model, context: Context) -> bool:
     """Whether clocks in a loop over data tell only how long each round took, from one to the next: no wait closes that.
 
     Where a helper reads the clock, the interval may be any.

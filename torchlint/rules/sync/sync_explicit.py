@@ -11,7 +11,7 @@ from torchlint.findings import Applicability, Confidence
 from torchlint.knowledge import names as known
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
-from torchlint.rules.sync._waits import measures
+from torchlint.rules.sync._waits import measures, only_meters
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import HOST, Kind
@@ -39,8 +39,12 @@ class SyncExplicit(Rule):
             return
         kind = site.receiver.kind if site.receiver is not None else None
         hot = model.hot(site.context)
-        if hot is None or measures(model, site.context) or _awaits_copy(model, site):
+        if hot is None or _awaits_copy(model, site):
             return
+        if measures(model, site.context):
+            if not hot.trains or not only_meters(model, site.context):
+                return
+            confidence = Confidence.POSSIBLE  # the mean over many rounds is right without it, that of one is not
         fix = None
         if isinstance(site.statement, cst.Expr) and site.statement.value is site.node:
             safety = Applicability.DISPLAY if _hands_on(model, site) else Applicability.UNSAFE

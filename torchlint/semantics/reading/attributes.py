@@ -176,6 +176,9 @@ class AttributeReader(InstanceReader):
                 return self.optimizer_state(cls)
         if base.kind is Kind.TENSOR:
             return self.attribute_of_tensor(base, attr, node)
+        given = known.FRAMEWORK_ATTRIBUTES.get(attr)
+        if given is not None and any(name.rsplit(".", 1)[-1].endswith(given[0]) for name in cls.base_names):
+            return Value(Kind.OBJECT, Confidence.LIKELY, qual=given[1])
         value = self.refine(UNKNOWN, cls.duck.get(attr))
         if attr in cls.roots:
             value = self.as_root(value)

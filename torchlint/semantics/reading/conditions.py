@@ -512,13 +512,7 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
                 elif isinstance(small, (cst.AnnAssign, cst.AugAssign)):
                     targets = [small.target]
                 elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
-                    function = small.value.func
-                    if isinstance(function, cst.Attribute) and function.attr.value in (
-                        "register_buffer",
-                        "setdefault",
-                        "add",
-                        "update",
-                    ):
+                    if _puts_into(small.value, name):
                         return True
                 for written in targets:
                     found = dotted(written.value if isinstance(written, cst.Subscript) else written)
@@ -527,6 +521,22 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
         elif isinstance(statement, (cst.If, cst.With, cst.For)) and _assigns(statement.body, name):
             return True
     return False
+
+
+def _puts_into(call: cst.Call, name: str) -> bool:
+    """Whether a call gives a name something to keep: `cache.update(...)`, `self.register_buffer("mask", ...)`."""
+    function = call.func
+    if not isinstance(function, cst.Attribute):
+        return False
+    holder = dotted(function.value)
+    if function.attr.value == "register_buffer":
+        buffer = call.args[0].value if call.args else None
+        return not isinstance(buffer, cst.SimpleString) or name.rsplit(".", 1)[-1] == buffer.raw_value
+    return (
+        function.attr.value in ("setdefault", "add", "update")
+        and holder is not None
+        and (holder == name or holder.startswith(name + "."))
+    )
 
 
 def _set_in(body: cst.CSTNode) -> frozenset[tuple[str | None, str]]:

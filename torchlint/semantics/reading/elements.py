@@ -286,7 +286,8 @@ class ElementReader(OperatorReader):
 
         def clause(part: cst.CompFor) -> Value:
             iterable = self.eval(part.iter)
-            context = Context(Scope.LOOP, node, self.context, loop=LoopFacts(node, iterable, self.count_of(iterable)))
+            facts = LoopFacts(node, iterable, self.count_of(iterable, part.iter))
+            context = Context(Scope.LOOP, node, self.context, loop=facts)
             if self.recording:
                 outer = self.context.enclosing_loops()
                 if outer and outer[0].loop is not None:
@@ -317,10 +318,12 @@ class ElementReader(OperatorReader):
             element = element.but(ident=None)
         return Value(Kind.CONTAINER, elem=element, qual=qual, origins=(node,))
 
-    def count_of(self, iterable: Value | None) -> int | None:
-        """How many rounds, where a literal says so."""
+    def count_of(self, iterable: Value | None, node: cst.BaseExpression | None = None) -> int | None:
+        """How many rounds at most, where a literal says so."""
         if iterable is None:
             return None
+        if isinstance(node, cst.Subscript) and (most := _most_of_slice(node)) is not None:
+            return most
         if iterable.kind is Kind.CONTAINER and iterable.qual in ("list", "tuple", "set") and iterable.items:
             return len(iterable.items)
         if iterable.qual == "range" and isinstance(iterable.const, int):
@@ -339,6 +342,18 @@ def _indexes(loop: cst.CSTNode, name: str, variable: str) -> bool:
         and dotted(node.value) == name
         for node in within([loop])
     )
+
+
+def _most_of_slice(node: cst.Subscript) -> int | None:
+    """How many rows `rows[:3]` or `rows[-2:]` has at most."""
+    part = node.slice[0].slice if len(node.slice) == 1 else None
+    if not isinstance(part, cst.Slice):
+        return None
+    if part.lower is None and isinstance(part.upper, cst.Integer):
+        return int(part.upper.value, 0)
+    last = part.lower.expression if isinstance(part.lower, cst.UnaryOperation) else None
+    from_end = part.upper is None and isinstance(last, cst.Integer)
+    return int(last.value, 0) if from_end and isinstance(last, cst.Integer) else None
 
 
 def _walrus_targets(node: cst.CSTNode) -> list[str]:

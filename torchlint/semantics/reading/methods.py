@@ -209,6 +209,8 @@ class MethodReader(ModuleReader):
             return NONE
         if method in ("gather", "gather_for_metrics", "reduce", "pad_across_processes", "all_gather", "all_reduce"):
             value = site.arguments[0].value if site.arguments else UNKNOWN
+            if value.kind is Kind.TENSOR and value.conf is Confidence.POSSIBLE:
+                value = value.but(conf=Confidence.LIKELY)  # nothing else can be gathered and has what tensors have
             return value.but(origins=(site.node,), ident=None)
         if method == "print":
             for argument in site.arguments:

@@ -320,7 +320,7 @@ class StatementReader(DefinitionReader):
         replaced = replacing(node)
         if replaced is not None:
             self.replacements.update(dict.fromkeys(replaced.writes, replaced))
-        self.loop(node, iterable, enter, lambda: self.suite(node.body), self.count_of(iterable))
+        self.loop(node, iterable, enter, lambda: self.suite(node.body), self.count_of(iterable, node.iter))
         held = self.frame.env.get(replaced.holder) if replaced is not None else None
         if replaced is not None and replaced.values and held is not None:
             self.frame.env[replaced.holder] = replaced.after(held)
