@@ -8,9 +8,10 @@ the other within each round, the median of the rounds; and the time of a first r
 tell what they told one another. Warm: a file that no other imports is edited, by a function that nobody calls
 (`tree_s`, and `file_s` where only that file is named) and where it calls others (`inside_s`), and linted again; beside
 it the time where nothing changed, and what a process pays that does no more than import LibCST. `resident_s` is what an
-edit costs a process that goes on, as that of --watch or of an editor. Times are the processor's, of whole processes
-with their workers, start-up included but for the last; what else the machine does changes them less than it does the
-clock's.
+edit costs a process that goes on, which is what --watch does at each change; `server_s` is what the language server's
+worker takes for a document that was edited and not saved. Times are the processor's, of whole processes with their
+workers, start-up included but for the last two; what else the machine does changes them less than it does the clock's.
+Byte code is kept, as it is where torchlint is installed, also where the environment says otherwise.
 Unix only. Needs torchlint installed in the interpreter that runs this script.
 
 `project.jsonl` holds what this printed on a busy machine with two cores, where all takes about twice its time.
@@ -59,6 +60,26 @@ for number in range(rounds + 1):
     if number:
         print(time.process_time() - before)
 """
+
+_SERVER = """
+import sys, time
+from pathlib import Path
+from torchlint.engine.job import Job
+from torchlint.engine.settings import Configuration
+from torchlint.lsp import tasks
+name, rounds = Path(sys.argv[1]).absolute(), int(sys.argv[2])
+settings = Configuration({"jobs": 1}, isolated=True).for_file(name)
+tasks.prepare()
+text = name.read_text(encoding="utf-8")
+for number in range(rounds + 1):
+    data = f"{text}\\n\\ndef served_{number}(loss):\\n    return loss.item()\\n".encode()
+    before = time.process_time()
+    tasks.lint(Job(name, str(name), settings, data))
+    if number:
+        print(time.process_time() - before)
+"""
+
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 _COMMON = '''"""Helpers {k} of the generated project."""
 
@@ -288,7 +309,8 @@ def seconds(root: Path, *arguments: str, linked: bool = True) -> float:
 def spent(root: Path, *arguments: str) -> float:
     """The processor time that a Python process takes in `root`."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=root, env=_ENVIRONMENT, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if done.returncode:
@@ -321,10 +343,10 @@ def warm(root: Path, edited: Path, rounds: int) -> Iterator[dict[str, float]]:
     edited.write_text(text, encoding="utf-8")
 
 
-def resident(root: Path, edited: Path, rounds: int) -> list[float]:
-    """For each round the time that linting the tree after an edit takes in a process that did so before."""
-    command = [sys.executable, "-c", _RESIDENT, str(edited.relative_to(root)), str(rounds)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+def going_on(code: str, root: Path, edited: Path, rounds: int) -> list[float]:
+    """For each round the time that an edit takes in a process that lints it again and again."""
+    command = [sys.executable, "-c", code, str(edited.relative_to(root)), str(rounds)]
+    done = subprocess.run(command, cwd=root, env=_ENVIRONMENT, capture_output=True, text=True, check=True)
     return [float(line) for line in done.stdout.split()]
 
 
@@ -338,6 +360,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", help="a package; by default a tree is generated")
     parser.add_argument("--files", type=int, default=1000, help="of the generated tree")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--edits-only", action="store_true", help="leave the cold runs away")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="worker processes of the cold runs")
     args = parser.parse_args()
 
@@ -349,25 +372,24 @@ def main() -> None:
             shutil.copytree(args.folder, root / args.folder.name)
             edited = unimported(root)
         files = list(root.rglob("*.py"))
-        from_scratch = list(cold(root, args.rounds, args.jobs))
+        from_scratch = [] if args.edits_only else list(cold(root, args.rounds, args.jobs))
         filling = seconds(root, "-j", str(args.jobs), ".")
         edits = list(warm(root, edited, args.rounds))
-        going_on = resident(root, edited, args.rounds)
+        served = going_on(_SERVER, root, edited, args.rounds)
+        resident = going_on(_RESIDENT, root, edited, args.rounds)
         ratios = [taken["linked_s"] / taken["alone_s"] for taken in from_scratch]
         after = summary(edits)
-        whole = summary(from_scratch)
-        report = {
+        whole = summary(from_scratch) if from_scratch else {}
+        report: dict[str, object] = {
             "tree": "generated" if args.folder is None else args.folder.name,
             "files": len(files),
             "bytes": sum(path.stat().st_size for path in files),
-            "linked_to_alone": {
-                "median": round(statistics.median(ratios), 3),
-                "lowest": round(min(ratios), 3),
-                "highest": round(max(ratios), 3),
-            },
             "cold": whole | {"filling_s": round(filling, 3)},
-            "after_an_edit": after | {"resident_s": round(statistics.median(going_on), 3)},
-            "edit_to_cold": {key: round(after[key] / whole["linked_s"], 3) for key in after},
+            "after_an_edit": after
+            | {
+                "resident_s": round(statistics.median(resident), 3),
+                "server_s": round(statistics.median(served), 3),
+            },
             "edited": str(edited.relative_to(root)),
             "rounds": args.rounds,
             "jobs": args.jobs,
@@ -375,6 +397,13 @@ def main() -> None:
             | {"python": platform.python_version()},
             "machine": {"system": platform.platform(), "processor": platform.machine(), "cores": os.cpu_count()},
         }
+        if from_scratch:
+            report["linked_to_alone"] = {
+                "median": round(statistics.median(ratios), 3),
+                "lowest": round(min(ratios), 3),
+                "highest": round(max(ratios), 3),
+            }
+            report["edit_to_cold"] = {key: round(after[key] / whole["linked_s"], 3) for key in after}
     print(json.dumps(report))
 
 
