@@ -27,6 +27,7 @@ _SIZES: Mapping[str, Mapping[str, int]] = {
     "large": {"B": 256, "T": 2048, "D": 1024, "H": 16, "C": 3, "S": 224, "steps": 50, "N": 2048},
     "medium": {"B": 64, "T": 512, "D": 512, "H": 8, "C": 3, "S": 64, "steps": 30, "N": 512},
     "modest": {"B": 16, "T": 64, "D": 128, "H": 4, "C": 3, "S": 32, "steps": 10, "N": 128},
+    "brief": {"B": 16, "T": 64, "D": 128, "H": 4, "C": 3, "S": 32, "steps": 5, "N": 40},
     "small": {"B": 4, "T": 6, "D": 16, "H": 2, "C": 3, "S": 12, "steps": 5, "N": 20},  # none equals another
 }
 CLASSES, VOCABULARY = 10, 1000
