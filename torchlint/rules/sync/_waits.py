@@ -103,8 +103,11 @@ def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()
     owner = model.function_of(context)
     loop = context.enclosing(Scope.LOOP)
     inside = loop if loop is not None and loop.owner is context.owner else None
-    # What is measured in a loop further in has ended when this runs.
-    if any(inside is None or inside in clock.enclosing_loops()[:1] for clock in _clocks(owner, model)):
+    # What is measured in a loop further in has ended when this runs; what is measured now and then waits then.
+    if any(
+        (inside is None or inside in clock.enclosing_loops()[:1]) and (context.rare or not clock.rare)
+        for clock in _clocks(owner, model)
+    ):
         return True
     if inside is not None or not owner.callers or id(owner) in _seen:
         return False

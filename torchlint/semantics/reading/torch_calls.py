@@ -19,6 +19,7 @@ from torchlint.semantics.values import (
     DETACHED,
     DEVICE,
     HOST,
+    MAYBE,
     NONE,
     NUMBER,
     UNKNOWN,
@@ -177,6 +178,22 @@ def _foreach(reader: MethodReader, site: sites.Call) -> Value:
     return Value(Kind.CONTAINER, qual="list", elem=tensor, origins=(site.node,))
 
 
+def _variable(reader: MethodReader, site: sites.Call) -> Value:
+    """`Variable(x)`, as it was written before tensors had graphs themselves: the tensor."""
+    wrapped = site.arguments[0].value if site.arguments else UNKNOWN
+    if wrapped.kind is not Kind.TENSOR:
+        wrapped = wrapped.but(
+            kind=Kind.TENSOR,
+            conf=Confidence.LIKELY,
+            device=wrapped.device or ANYWHERE,
+            graph=wrapped.graph or MAYBE,
+            items=None,
+            elem=None,
+        )
+    asked = site.argument(1, "requires_grad")
+    return wrapped.but(ident=None, graph=ATTACHED) if asked is not None and asked.value.const is True else wrapped
+
+
 TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "torch.device": _device,
     "torch.from_numpy": _from_numpy,
@@ -217,6 +234,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "torch.where": _where,
     "torch.autograd.grad": _autograd_grad,
     "torch.autograd.backward": _backward,
+    "torch.autograd.Variable": _variable,
     **dict.fromkeys((f"torch.nn.utils.{name}" for name in ("_single", "_pair", "_triple", "_quadruple")), _repeated),
     "torch.nn.utils.clip_grad_norm_": _clip,
     "torch.nn.utils.clip_grad_value_": lambda reader, site: NONE,
