@@ -26,7 +26,7 @@ __all__ = ["Group", "Job", "Linter"]
 
 T = TypeVar("T")
 
-_COLLECTED_AFTER = 400_000  # bytes of source; their trees take about 40 MB
+_COLLECTED_AFTER = 2_000_000  # bytes of source; of what was read of them, next to nothing is left by then
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,10 @@ def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules, part: Part |
             results[number] = unreadable(source.path, error, settings, path)
         except RecursionError:
             results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
-    return Program(results, facts_of({n: linked.model for n, linked in together.items()}) if tell else None)
+    facts = facts_of({n: linked.model for n, linked in together.items()}) if tell else None
+    for linked in together.values():
+        linked.model.release()
+    return Program(results, facts)
 
 
 def read_together(
@@ -261,7 +264,8 @@ def _lint(
     linked: Linked | None = None,
     part_at: PartAt | None = None,
 ) -> FileResult:
-    scanned = scan(source.text)
+    read_here = linked is None
+    scanned = scan(source.text) if linked is None else linked.tree.scan
     findings: list[Finding] = []
     errors: list[str] = []
     if rules:
@@ -270,6 +274,8 @@ def _lint(
             reports, errors = reports_of(linked, rules)
             if reports:
                 findings = list(findings_of(linked, reports, settings))
+            if read_here:
+                linked.model.release()
     suppressed = 0
     if has_directives:
         suppressions = Suppressions(source, scanned, directives.find(scanned), codes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import libcst as cst
 
@@ -133,25 +133,53 @@ class Reached:
 
 def operation(model: Model, node: cst.CSTNode) -> Operation | None:
     """The tensor operation that a node is, or None."""
-    if isinstance(node, cst.BinaryOperation):
-        name = _OPERATORS.get(type(node.operator))
-        return Operation(name, node, (node.left, node.right)) if name is not None else None
-    if isinstance(node, cst.AugAssign):
-        name = _OPERATORS.get(type(node.operator))
-        return Operation(name, node, (node.target, node.value)) if name is not None else None
-    if isinstance(node, cst.UnaryOperation):
-        name = _SIGNS.get(type(node.operator))
-        return Operation(name, node, (node.expression,)) if name is not None else None
-    if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
-        name = _ORDERS.get(type(node.comparisons[0].operator))
-        return Operation(name, node, (node.left, node.comparisons[0].comparator)) if name is not None else None
-    if isinstance(node, cst.Subscript):
-        return Operation("index", node, (node.value,))
-    if isinstance(node, cst.Attribute):
-        name = _ATTRIBUTES.get(node.attr.value)
-        return Operation(name, node, (node.value,)) if name is not None else None
-    site = model.call(node) if isinstance(node, cst.Call) else None
+    made = _MADE.get(type(node))
+    return made(model, node) if made is not None else None
+
+
+def _arithmetic(model: Model, node: cst.BinaryOperation) -> Operation | None:
+    name = _OPERATORS.get(type(node.operator))
+    return Operation(name, node, (node.left, node.right)) if name is not None else None
+
+
+def _update(model: Model, node: cst.AugAssign) -> Operation | None:
+    name = _OPERATORS.get(type(node.operator))
+    return Operation(name, node, (node.target, node.value)) if name is not None else None
+
+
+def _sign(model: Model, node: cst.UnaryOperation) -> Operation | None:
+    name = _SIGNS.get(type(node.operator))
+    return Operation(name, node, (node.expression,)) if name is not None else None
+
+
+def _order(model: Model, node: cst.Comparison) -> Operation | None:
+    name = _ORDERS.get(type(node.comparisons[0].operator)) if len(node.comparisons) == 1 else None
+    return Operation(name, node, (node.left, node.comparisons[0].comparator)) if name is not None else None
+
+
+def _indexing(model: Model, node: cst.Subscript) -> Operation | None:
+    return Operation("index", node, (node.value,))
+
+
+def _member(model: Model, node: cst.Attribute) -> Operation | None:
+    name = _ATTRIBUTES.get(node.attr.value)
+    return Operation(name, node, (node.value,)) if name is not None else None
+
+
+def _call(model: Model, node: cst.Call) -> Operation | None:
+    site = model.call(node)
     return called(site) if site is not None else None
+
+
+_MADE: Final[dict[type[cst.CSTNode], Callable[[Model, Any], Operation | None]]] = {
+    cst.BinaryOperation: _arithmetic,
+    cst.AugAssign: _update,
+    cst.UnaryOperation: _sign,
+    cst.Comparison: _order,
+    cst.Subscript: _indexing,
+    cst.Attribute: _member,
+    cst.Call: _call,
+}
 
 
 def called(site: sites.Call) -> Operation | None:
@@ -208,7 +236,7 @@ def module_operation(module: Value) -> str | None:
 
 def made_by(model: Model, expression: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     """The nodes that made the value of an expression, through names and helper functions."""
-    value = model.augmented[expression] if isinstance(expression, cst.AugAssign) else model.value(expression)
+    value = model.augmented[expression] if type(expression) is cst.AugAssign else model.value(expression)
     return value.origins or (expression,)
 
 
@@ -223,36 +251,50 @@ def reach(
     An operation with several operands to pass leads where any of them does; a value that several nodes may have made
     leads there for certain where all of them do.
     """
-    found: list[Operation] = []
-    seen: dict[cst.CSTNode, bool | None] = {}
+    search = _Search(model, wanted, passes)
+    certain = search.ways(expression)
+    return Reached(tuple(search.found), certain) if certain is not None else None
 
-    def follow(node: cst.CSTNode) -> bool | None:
-        """True: on every way; False: on some; None: on none."""
-        if node in seen:
-            return seen[node]
-        seen[node] = None  # a loop leads where its other ways do
-        made = operation(model, node)
-        if made is None:
-            return None
-        if wanted(made):
-            found.append(made)
-            answer: bool | None = True
-        else:
-            answer = None
-            for operand in passes(made):
-                one = ways(operand)
-                answer = one if answer is None else answer or bool(one)
-        seen[node] = answer
-        return answer
 
-    def ways(operand: cst.CSTNode) -> bool | None:
-        answers = [follow(origin) for origin in made_by(model, operand)]
+class _Search:
+    """The state of `reach`. What it asks answers with True: on every way; False: on some; None: on none."""
+
+    def __init__(
+        self,
+        model: Model,
+        wanted: Callable[[Operation], bool],
+        passes: Callable[[Operation], tuple[cst.BaseExpression, ...]],
+    ) -> None:
+        self.model = model
+        self.wanted = wanted
+        self.passes = passes
+        self.found: list[Operation] = []
+        self.seen: dict[cst.CSTNode, bool | None] = {}
+
+    def ways(self, operand: cst.CSTNode) -> bool | None:
+        answers = [self.follow(origin) for origin in made_by(self.model, operand)]
         if all(answers):
             return True
         return None if all(answer is None for answer in answers) else False
 
-    certain = ways(expression)
-    return Reached(tuple(found), certain) if certain is not None else None
+    def follow(self, node: cst.CSTNode) -> bool | None:
+        if node in self.seen:
+            return self.seen[node]
+        self.seen[node] = None  # a loop leads where its other ways do
+        made = operation(self.model, node)
+        if made is None:
+            return None
+        answer: bool | None
+        if self.wanted(made):
+            self.found.append(made)
+            answer = True
+        else:
+            answer = None
+            for operand in self.passes(made):
+                one = self.ways(operand)
+                answer = one if answer is None else answer or bool(one)
+        self.seen[node] = answer
+        return answer
 
 
 def first_operand(*groups: frozenset[str]) -> Callable[[Operation], tuple[cst.BaseExpression, ...]]:
@@ -319,11 +361,11 @@ def new_dimension(model: Model, side: cst.BaseExpression) -> int | None:
     if made.name in ("view", "reshape"):
         ones = [position for position, size in enumerate(made.operands[1:]) if model.value(size).const == 1]
         return ones[0] if len(ones) == 1 else None
-    if isinstance(made.node, cst.Subscript):
+    if type(made.node) is cst.Subscript:
         for position, part in enumerate(made.node.slice):
             if (
-                isinstance(part.slice, cst.Index)
-                and isinstance(part.slice.value, cst.Name)
+                type(part.slice) is cst.Index
+                and type(part.slice.value) is cst.Name
                 and part.slice.value.value == "None"
             ):
                 return position
@@ -339,7 +381,7 @@ def alike(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> b
     pairs: list[tuple[cst.CSTNode, cst.CSTNode]] = [(one, other)]
     while pairs:
         mine, its = pairs.pop()
-        if isinstance(mine, cst.Name):
+        if type(mine) is cst.Name:
             here, there = model.value(mine), model.value(its)
             if here is not there and (here.origins != there.origins or here.ident != there.ident):
                 return False
@@ -367,29 +409,29 @@ def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterato
         if isinstance(around, (cst.Arg, cst.ComparisonTarget)):
             around = model.parent(around)
         if isinstance(around, (cst.Assign, cst.AnnAssign)):
-            if isinstance(around, cst.Assign) and any(
+            if type(around) is cst.Assign and any(
                 not isinstance(t.target, (cst.Name, cst.Tuple)) and not (kept and _is_own(t.target))
                 for t in around.targets
             ):
                 yield None  # kept in an attribute or a container
-        elif isinstance(around, cst.NamedExpr) or (isinstance(around, cst.IfExp) and reading is not around.test):
+        elif type(around) is cst.NamedExpr or (type(around) is cst.IfExp and reading is not around.test):
             todo.append(around)
-        elif isinstance(around, cst.Attribute) and around.value is reading:
+        elif type(around) is cst.Attribute and around.value is reading:
             if around.attr.value in _NEUTRAL:
                 continue
             call = model.parent(around)
-            yield operation(model, call if isinstance(call, cst.Call) and call.func is around else around)
-        elif isinstance(around, cst.Return):
+            yield operation(model, call if type(call) is cst.Call and call.func is around else around)
+        elif type(around) is cst.Return:
             callers = _callers(model, around)
             if not callers:
                 yield None
             todo.extend(callers)
             for caller in callers:
                 todo.extend(model.uses.get(caller, ()))
-        elif isinstance(around, cst.Call):
+        elif type(around) is cst.Call:
             site = model.call(around)
             made = operation(model, around)
-            if kept and isinstance(around.func, cst.Attribute) and around.func.attr.value == "register_buffer":
+            if kept and type(around.func) is cst.Attribute and around.func.attr.value == "register_buffer":
                 continue
             if site is not None and site.target is not None:
                 # A helper of this file reads it by the name of a parameter; an unused one does not read it.
@@ -406,7 +448,7 @@ def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterato
 
 
 def _is_own(target: cst.BaseExpression) -> bool:
-    return isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and target.value.value == "self"
+    return type(target) is cst.Attribute and type(target.value) is cst.Name and target.value.value == "self"
 
 
 def _callers(model: Model, statement: cst.Return) -> list[cst.CSTNode]:

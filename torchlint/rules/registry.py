@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from torchlint.rules import base
@@ -15,6 +15,8 @@ from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 from torchlint.semantics.sites import Sites
 from torchlint.source.text import UnreadableError
+
+Handler = Callable[[Any, Model], Iterator[Report]]
 
 # Handler to the list of sites it listens to.
 _SITES = {
@@ -66,6 +68,17 @@ def _handles(rule: type[Rule], handler: str) -> bool:
     return getattr(rule, handler) is not getattr(base.Rule, handler)
 
 
+_known: dict[type[Rule], tuple[Rule, tuple[str, ...]]] = {}
+
+
+def _ready(kind: type[Rule]) -> tuple[Rule, tuple[str, ...]]:
+    """A rule, which keeps no state, and the handlers that it has."""
+    if kind not in _known:
+        handlers = tuple(handler for handler in ("on_call", "on_module", *_SITES) if _handles(kind, handler))
+        _known[kind] = kind(), handlers
+    return _known[kind]
+
+
 def run(model: Model, rules: Iterable[type[Rule]], sites: Sites | None = None) -> list[tuple[type[Rule], Report]]:
     """What the rules report on a model, each place once a rule, with its impact. Raises RuleFailure where one fails.
 
@@ -74,24 +87,24 @@ def run(model: Model, rules: Iterable[type[Rule]], sites: Sites | None = None) -
     reports: list[tuple[type[Rule], Report]] = []
     seen: set[tuple[str, int]] = set()
 
-    def take(rule: Rule, found: Iterator[Report], context: Context | None) -> None:
+    def take(rule: Rule, found: Iterator[Report], site: Any) -> None:
         try:
             for report in found:
                 key = (rule.code, id(report.node))
                 if key not in seen:
                     seen.add(key)
-                    reports.append((type(rule), graded(report, type(rule), context)))
+                    reports.append((type(rule), graded(report, type(rule), _context(site))))
         except UnreadableError:
             raise  # no fault of the rule
         except Exception as error:
             raise RuleFailure(type(rule), error) from error
 
     kinds = tuple(rules)
-    for rule, handler, site in _awakenings(kinds, model.sites if sites is None else sites):
-        take(rule, getattr(rule, handler)(site, model), _context(site))
+    for rule, handle, site in _awakenings(kinds, model.sites if sites is None else sites):
+        take(rule, handle(site, model), site)
     for kind in kinds if sites is None else ():
-        if _handles(kind, "on_module"):
-            rule = kind()
+        rule, handlers = _ready(kind)
+        if "on_module" in handlers:
             take(rule, rule.on_module(model), None)
     return reports
 
@@ -103,29 +116,30 @@ def woken(rules: Iterable[type[Rule]], sites: Sites) -> list[type[Rule]]:
     return [kind for kind in kinds if kind in awake]
 
 
-def _awakenings(kinds: tuple[type[Rule], ...], sites: Sites) -> Iterator[tuple[Rule, str, Any]]:
+def _awakenings(kinds: tuple[type[Rule], ...], sites: Sites) -> Iterator[tuple[Rule, Handler, Any]]:
     """Each rule with the handler and the site that wakes it."""
-    by_call: dict[str, list[Rule]] = {}
-    by_site: dict[str, list[Rule]] = {}
+    by_call: dict[str | None, list[Rule]] = {}
+    by_method: dict[str | None, list[Rule]] = {}
+    by_site: dict[str, list[tuple[Rule, Handler]]] = {}
     for kind in kinds:
-        rule = kind()
-        if _handles(kind, "on_call"):
-            for name in kind.calls:
-                by_call.setdefault(name, []).append(rule)
-        for handler in _SITES:
-            if _handles(kind, handler):
-                by_site.setdefault(handler, []).append(rule)
+        rule, handlers = _ready(kind)
+        for handler in handlers:
+            if handler == "on_call":
+                for name in kind.calls:
+                    listeners = by_method if name[0] == "." else by_call
+                    listeners.setdefault(name.lstrip("."), []).append(rule)
+            elif handler in _SITES:
+                by_site.setdefault(handler, []).append((rule, getattr(rule, handler)))
 
-    everywhere = by_call.get("*", [])
-    for call in sites.calls if by_call else ():
-        awake = [*everywhere]
-        if call.callee is not None:
-            awake += by_call.get(call.callee, ())
-        if call.method is not None:
-            awake += by_call.get("." + call.method, ())
-        for rule in dict.fromkeys(awake):
-            yield rule, "on_call", call
-    for handler, listeners in by_site.items():
+    everywhere = by_call.pop("*", [])
+    for call in sites.calls:
+        named, by_its_method = by_call.get(call.callee), by_method.get(call.method)
+        awake: Iterable[Rule] = everywhere
+        if named or by_its_method:
+            awake = dict.fromkeys((*everywhere, *(named or ()), *(by_its_method or ())))
+        for rule in awake:
+            yield rule, rule.on_call, call
+    for handler, awake_by_site in by_site.items():
         for site in getattr(sites, _SITES[handler]):
-            for rule in listeners:
-                yield rule, handler, site
+            for rule, handle in awake_by_site:
+                yield rule, handle, site

@@ -80,7 +80,7 @@ class Context:
     owner: FunctionInfo | None = field(
         init=False, default=None
     )  # the function whose body it is in; None at module level
-    loops: tuple[Context, ...] = field(init=False, default=())  # around it within its function, innermost first
+    outer: tuple[Context, ...] = field(init=False, default=())  # the loops around it in its function, innermost first
     grad_off: bool = field(init=False, default=False)  # by a `with` in its function, or a decorator of it
     rare: bool = field(init=False, default=False)  # behind a gate within its innermost loop, or its function
     heat: Hot | Body | bool | None = False  # kept by `hotness.hot`; False where not asked for
@@ -92,10 +92,9 @@ class Context:
             self.grad_off = self.function is not None and self.function.no_grad
             return
         if parent is not None:
-            self.owner, self.loops, self.grad_off = parent.owner, parent.loops, parent.grad_off
+            self.owner, self.outer, self.grad_off = parent.owner, parent.loops, parent.grad_off
             self.rare = parent.rare
         if self.scope is Scope.LOOP:
-            self.loops = (self, *self.loops)
             self.rare = False
         elif self.scope is Scope.BRANCH:
             self.rare |= self.gate in (Gate.RARE, Gate.DEBUG)
@@ -110,6 +109,11 @@ class Context:
         """The answers to questions about a loop."""
         assert self.loop is not None
         return self.loop.answers
+
+    @property
+    def loops(self) -> tuple[Context, ...]:
+        """The loops around it within its function, innermost first; the body of a loop is in that."""
+        return (self, *self.outer) if self.scope is Scope.LOOP else self.outer
 
     def chain(self) -> Iterator[Context]:
         """This context and those around it, up to the module, not crossing into callers."""

@@ -35,11 +35,11 @@ def literal_of(text: str) -> Any:
 def holder(node: cst.BaseExpression | None) -> str | None:
     """The name of what holds an expression: `self.rows` for it, `self.rows[k]` and `self.rows.setdefault(k, [])`."""
     while node is not None and dotted(node) is None:
-        if isinstance(node, cst.Subscript):
+        if type(node) is cst.Subscript:
             node = node.value
         elif (
-            isinstance(node, cst.Call)
-            and isinstance(node.func, cst.Attribute)
+            type(node) is cst.Call
+            and type(node.func) is cst.Attribute
             and node.func.attr.value in ("setdefault", "get")
         ):
             node = node.func.value
@@ -135,7 +135,7 @@ def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
 
 def names_in(node: cst.CSTNode) -> set[str]:
     """The plain names below: of `self.net(x)` those are `self`, `net` and `x`."""
-    return {inner.value for inner in within([node]) if isinstance(inner, cst.Name)}
+    return {inner.value for inner in within([node]) if type(inner) is cst.Name}
 
 
 def names_read(node: cst.CSTNode) -> set[str]:
@@ -188,11 +188,11 @@ def _names(node: cst.BaseExpression, *, sure: bool) -> set[str]:
                 names.add(name)
             else:
                 todo.append(node.value)  # type: ignore[attr-defined]
-        elif isinstance(node, cst.UnaryOperation):
+        elif type(node) is cst.UnaryOperation:
             todo.append(node.expression)
-        elif isinstance(node, cst.IfExp):
+        elif type(node) is cst.IfExp:
             todo += [node.body, node.orelse]
-        elif isinstance(node, cst.Subscript):
+        elif type(node) is cst.Subscript:
             todo.append(node.value)
         elif isinstance(node, (cst.List, cst.Tuple)):
             todo += [element.value for element in node.elements]
@@ -215,10 +215,10 @@ def _sides(node: cst.BinaryOperation, *, sure: bool) -> list[cst.BaseExpression]
 def _differentiable(call: cst.Call, *, sure: bool) -> list[cst.BaseExpression]:
     """The parts of a call that a backward through its result runs through; with `sure`, those that have a graph."""
     function = call.func
-    last = function.attr.value if isinstance(function, cst.Attribute) else getattr(function, "value", "")
+    last = function.attr.value if type(function) is cst.Attribute else getattr(function, "value", "")
     if last in LOSSES:
         return [argument.value for argument in call.args[:1]]  # the prediction; targets have no graph
     if last not in _PASSING_CALLS and (sure or last not in _FUNCTIONS):
         return []
     parts = [argument.value for argument in call.args]
-    return [*parts, function.value] if isinstance(function, cst.Attribute) else parts
+    return [*parts, function.value] if type(function) is cst.Attribute else parts

@@ -122,7 +122,6 @@ class Value:
         self,
         kind: Kind = Kind.UNKNOWN,
         conf: Confidence = Confidence.SURE,
-        *,
         device: int = 0,
         graph: int = 0,
         dtype: str | None = None,

@@ -68,11 +68,7 @@ def _tied_embeddings(model: Model) -> set[cst.CSTNode]:
     found: set[cst.CSTNode] = set()
     for assign in model.sites.assigns:
         target, source = assign.target, assign.value_node
-        if (
-            not isinstance(target, cst.Attribute)
-            or target.attr.value != "weight"
-            or not isinstance(source, cst.Attribute)
-        ):
+        if type(target) is not cst.Attribute or target.attr.value != "weight" or type(source) is not cst.Attribute:
             continue
         for node in (target.value, source.value):
             module = model.value(node)

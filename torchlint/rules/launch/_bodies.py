@@ -21,7 +21,7 @@ def body_of(site: Loop) -> list[cst.CSTNode]:
     if isinstance(node, (cst.For, cst.While)):
         return [node.body]
     parts: list[cst.CSTNode] = []
-    if isinstance(node, cst.DictComp):
+    if type(node) is cst.DictComp:
         parts = [node.key, node.value]
     elif isinstance(node, (cst.ListComp, cst.SetComp, cst.GeneratorExp)):
         parts = [node.elt]
@@ -38,7 +38,7 @@ def body_of(site: Loop) -> list[cst.CSTNode]:
 def calls_in(model: Model, roots: list[cst.CSTNode]) -> Iterator[Call]:
     """The calls below, in the order of the text."""
     for node in within(roots):
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             site = model.call(node)
             if site is not None:
                 yield site
@@ -60,14 +60,14 @@ def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
     called: set[FunctionInfo] = set()
     for node in within(roots):
         targets: list[cst.BaseExpression] = []
-        if isinstance(node, cst.Assign):
+        if type(node) is cst.Assign:
             targets = [target.target for target in node.targets]
         elif isinstance(node, (cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)):
             targets = [node.target]
-        elif isinstance(node, cst.AsName):
+        elif type(node) is cst.AsName:
             targets = [node.name] if isinstance(node.name, (cst.Name, cst.Tuple)) else []
-        elif isinstance(node, cst.Call):
-            if isinstance(node.func, cst.Attribute) and (
+        elif type(node) is cst.Call:
+            if type(node.func) is cst.Attribute and (
                 node.func.attr.value.endswith("_") or node.func.attr.value in CHANGES
             ):
                 targets.append(node.func.value)

@@ -113,7 +113,7 @@ def _costly(model: Model, node: cst.Call | cst.BinaryOperation, trains: bool) ->
     if made is None:
         return None if trains or not _runs_module(model, node) else Confidence.POSSIBLE
     operands = [value for value in map(model.value, made.operands) if value.kind is not Kind.NUMBER]
-    held = [inner for inner in within([node]) if isinstance(inner, cst.Attribute) and model.value(inner).is_tensor]
+    held = [inner for inner in within([node]) if type(inner) is cst.Attribute and model.value(inner).is_tensor]
     if trains and (made.name[:1].isupper() or held):
         return None  # it may read what is trained
     if trains and not all(_is_data(value) for value in operands):
@@ -132,7 +132,7 @@ def _helper(model: Model, site: sites.Call, trains: bool) -> Confidence | None:
     target = site.target
     if (
         target is None
-        or not isinstance(target.node, cst.FunctionDef)
+        or type(target.node) is not cst.FunctionDef
         or target.attributes
         or target.is_generator
         or (
@@ -145,7 +145,7 @@ def _helper(model: Model, site: sites.Call, trains: bool) -> Confidence | None:
         return None
     costly = False
     for node in within(target.body_nodes):
-        if isinstance(node, cst.Call):
+        if type(node) is cst.Call:
             made, inner = operation(model, node), model.call(node)
             if made is None and not _is_plain(inner):
                 return None
@@ -220,7 +220,7 @@ def _is_invariant(model: Model, node: cst.CSTNode, written: set[str]) -> bool:
     if names_read(node) & written:
         return False
     for inner in within([node]):
-        if not isinstance(inner, cst.Call):
+        if type(inner) is not cst.Call:
             if isinstance(inner, (cst.Await, cst.Yield, cst.NamedExpr)):
                 return False
             continue

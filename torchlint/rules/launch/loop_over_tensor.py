@@ -181,9 +181,9 @@ def _may_be_list(model: Model, walked: cst.BaseExpression) -> bool:
     if inner is not None and inner.callee in ("enumerate", "zip", "reversed", "list"):
         return any(_may_be_list(model, argument.node) for argument in inner.arguments)
     for origin in model.value(walked).origins:
-        made = operation(model, origin) if isinstance(origin, cst.Call) else None
+        made = operation(model, origin) if type(origin) is cst.Call else None
         if (
-            isinstance(origin, cst.Call)
+            type(origin) is cst.Call
             and (made is None or not made.name.islower())
             and model.value(walked).kind is not Kind.CONTAINER
         ):
@@ -227,19 +227,14 @@ def _is_unbound(value: Value, model: Model) -> bool:
 def _steps_in_blocks(site: sites.Loop) -> bool:
     """`range(0, n, size)`: blocks of rows, which is what the advice says."""
     node = site.iterable_node
-    return (
-        isinstance(node, cst.Call)
-        and isinstance(node.func, cst.Name)
-        and node.func.value == "range"
-        and len(node.args) == 3
-    )
+    return type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "range" and len(node.args) == 3
 
 
 def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence | None:
     """How sure it is that a node takes the slice of a tensor at the loop's position."""
-    if isinstance(node, cst.Subscript):
+    if type(node) is cst.Subscript:
         base = model.value(node.value)
-        indices = [part.slice.value for part in node.slice if isinstance(part.slice, cst.Index)]
+        indices = [part.slice.value for part in node.slice if type(part.slice) is cst.Index]
         if base.on_host or not any(names_in(index) & targets for index in indices):
             return None
         if base.kind in _MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:
@@ -247,24 +242,20 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
         if base.kind is Kind.TENSOR:
             return min(base.conf, Confidence.POSSIBLE) if _is_sliced_output(model, base) else base.conf
         return Confidence.POSSIBLE if base.kind is Kind.BATCH else None
-    if (
-        isinstance(node, cst.Comparison)
-        and len(node.comparisons) == 1
-        and isinstance(node.comparisons[0].operator, cst.Equal)
-    ):
+    if type(node) is cst.Comparison and len(node.comparisons) == 1 and type(node.comparisons[0].operator) is cst.Equal:
         for tensor, position in (
             (node.left, node.comparisons[0].comparator),
             (node.comparisons[0].comparator, node.left),
         ):
             value = model.value(tensor)
             if (
-                isinstance(position, cst.Name)
+                type(position) is cst.Name
                 and position.value in targets
                 and value.kind is Kind.TENSOR
                 and not value.on_host
             ):
                 return value.conf if _decides(model, node) else max(value.conf, Confidence.LIKELY)
-    if isinstance(node, cst.Call):
+    if type(node) is cst.Call:
         site = model.call(node)
         if (
             site is not None
@@ -280,7 +271,7 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
 def _is_sliced_output(model: Model, base: Value) -> bool:
     """Whether it is some of what a module returned, which may be a list."""
     return any(
-        isinstance(origin, cst.Subscript)
+        type(origin) is cst.Subscript
         and len(origin.slice) == 1
         and model.value(origin.value).kind in (Kind.BATCH, Kind.UNKNOWN)
         for origin in base.origins
@@ -289,26 +280,23 @@ def _is_sliced_output(model: Model, base: Value) -> bool:
 
 def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
     """Whether a node takes an entry of something that is no tensor, at the loop's position."""
-    if not isinstance(node, cst.Subscript):
+    if type(node) is not cst.Subscript:
         return False
     held = model.value(node.value)
     if len(node.slice) > 1 or held.kind not in (Kind.CONTAINER, Kind.MODULE, Kind.UNKNOWN) or held.may_be_device:
         return False
-    return any(isinstance(part.slice, cst.Index) and names_in(part.slice.value) & targets for part in node.slice)
+    return any(type(part.slice) is cst.Index and names_in(part.slice.value) & targets for part in node.slice)
 
 
 def _by_mask(model: Model, node: cst.CSTNode) -> bool:
     """Whether a node selects by a mask."""
-    if not isinstance(node, cst.Subscript) or model.value(node.value).kind not in _MAYBE_TENSORS:
+    if type(node) is not cst.Subscript or model.value(node.value).kind not in _MAYBE_TENSORS:
         return False
     return any(
-        isinstance(part.slice, cst.Index)
+        type(part.slice) is cst.Index
         and (
             model.value(part.slice.value).dtype == "bool"
-            or (
-                isinstance(part.slice.value, cst.UnaryOperation)
-                and isinstance(part.slice.value.operator, cst.BitInvert)
-            )
+            or (type(part.slice.value) is cst.UnaryOperation and type(part.slice.value.operator) is cst.BitInvert)
         )
         for part in node.slice
     )
@@ -330,14 +318,14 @@ def _decomposes(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionI
 
 def _selects(model: Model, node: cst.CSTNode) -> bool:
     """Whether a node hands on what a mask or `unique` selects, so that each round's result has a size of its own."""
-    if isinstance(node, cst.Call):
+    if type(node) is cst.Call:
         made = operation(model, node)
         return made is not None and (
             made.name in _SELECTING
             or (made.name == "repeat_interleave" and any(model.value(o).is_tensor for o in made.operands[1:]))
         )
     around = model.parent(node) if _by_mask(model, node) else None
-    if isinstance(around, cst.Arg):
+    if type(around) is cst.Arg:
         call = model.call(model.parent(around) or around)
         return call is not None and call.method == "append"
     return isinstance(around, (cst.ListComp, cst.GeneratorExp, cst.Element))
@@ -345,7 +333,7 @@ def _selects(model: Model, node: cst.CSTNode) -> bool:
 
 def _is_sized_by(model: Model, node: cst.CSTNode, varying: set[str]) -> bool:
     """Whether a node makes a tensor whose size differs from round to round."""
-    made = operation(model, node) if isinstance(node, cst.Call) else None
+    made = operation(model, node) if type(node) is cst.Call else None
     if made is None or made.name not in _SIZED:
         return False
     sizes = made.operands[1:] if made.name in ("view", "reshape", "expand") else made.operands
@@ -354,14 +342,14 @@ def _is_sized_by(model: Model, node: cst.CSTNode, varying: set[str]) -> bool:
 
 def _files_away(model: Model, node: cst.CSTNode) -> bool:
     """Whether a node adds to one of several Python lists, or to a place that a string names."""
-    if isinstance(node, cst.Call):
+    if type(node) is cst.Call:
         site = model.call(node)
-        return site is not None and site.method in _FILES and isinstance(site.receiver_node, cst.Subscript)
+        return site is not None and site.method in _FILES and type(site.receiver_node) is cst.Subscript
     return (
-        isinstance(node, cst.AssignTarget)
-        and isinstance(node.target, cst.Subscript)
+        type(node) is cst.AssignTarget
+        and type(node.target) is cst.Subscript
         and any(
-            isinstance(part.slice, cst.Index) and isinstance(part.slice.value, cst.FormattedString)
+            type(part.slice) is cst.Index and type(part.slice.value) is cst.FormattedString
             for part in node.target.slice
         )
     )
@@ -371,7 +359,7 @@ def _is_padded(site: sites.Loop, model: Model) -> bool:
     """Whether the function pads what the loop walks, or what it collects: pieces of several lengths."""
     names = names_read(site.iterable_node) if site.iterable_node is not None else set()
     around = model.parent(site.node)
-    if isinstance(around, cst.Assign):
+    if type(around) is cst.Assign:
         names |= {name for target in around.targets for name in bound_names(target.target)}
     return any(
         (call.callee or call.method or "").endswith(_PADS)
@@ -409,13 +397,13 @@ def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
         ):
             return True
         if (
-            isinstance(node, cst.AugAssign)
+            type(node) is cst.AugAssign
             and names_in(node.value) & varying
             and node in model.augmented
             and model.augmented[node].is_tensor
         ):
             return True
-        if not isinstance(node, cst.Call):
+        if type(node) is not cst.Call:
             continue
         site = model.call(node)
         if site is None or not names_in(node) & varying:

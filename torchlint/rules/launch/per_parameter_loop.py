@@ -65,11 +65,11 @@ class PerParameterLoop(Rule):
 def _ties_the_graph(site: sites.Loop, model: Model) -> bool:
     """Whether a sum over parameters counts for nothing, `0 * sum(p.sum() for p in ...)`: it gives them a gradient."""
     argument = model.parent(site.node)
-    call = model.parent(argument) if isinstance(argument, cst.Arg) else None
-    product = model.parent(call) if isinstance(call, cst.Call) else None
+    call = model.parent(argument) if type(argument) is cst.Arg else None
+    product = model.parent(call) if type(call) is cst.Call else None
     return (
-        isinstance(product, cst.BinaryOperation)
-        and isinstance(product.operator, cst.Multiply)
+        type(product) is cst.BinaryOperation
+        and type(product.operator) is cst.Multiply
         and any(
             isinstance(side, (cst.Integer, cst.Float)) and side.evaluated_value == 0
             for side in (product.left, product.right)
@@ -79,7 +79,7 @@ def _ties_the_graph(site: sites.Loop, model: Model) -> bool:
 
 def _copies(work: cst.CSTNode, model: Model) -> bool:
     """Whether it is a plain copy: in code of unknown rate that is most often a loading of weights."""
-    if not isinstance(work, cst.Call) or not isinstance(work.func, cst.Attribute) or work.func.attr.value != "copy_":
+    if type(work) is not cst.Call or type(work.func) is not cst.Attribute or work.func.attr.value != "copy_":
         return False
     copied = model.call(work.args[0].value) if work.args else None
     return copied is None or copied.target is None  # not what a function of the program makes of them
@@ -101,14 +101,9 @@ def _looks_up_parameters(site: sites.Loop, model: Model) -> bool:
     """Whether the body takes parameters out of a state dictionary, by the name that the loop gives."""
     names = bound_names(site.target)
     for node in within(body_of(site)):
-        if isinstance(node, cst.Subscript) and len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        if type(node) is cst.Subscript and len(node.slice) == 1 and type(node.slice[0].slice) is cst.Index:
             key, held = node.slice[0].slice.value, model.value(node.value)
-            if (
-                isinstance(key, cst.Name)
-                and key.value in names
-                and held.kind is Kind.CONTAINER
-                and held.elem is not None
-            ):
+            if type(key) is cst.Name and key.value in names and held.kind is Kind.CONTAINER and held.elem is not None:
                 return _is_parameter(held.elem, model)
     return False
 
@@ -117,7 +112,7 @@ def _is_parameter(value: Value, model: Model) -> bool:
     if value.qual == "torch.nn.Parameter":
         return True
     return any(
-        isinstance(origin, cst.Attribute)
+        type(origin) is cst.Attribute
         and origin.attr.value in ("grad", "data")
         and model.value(origin.value).qual == "torch.nn.Parameter"
         for origin in value.origins
@@ -132,9 +127,9 @@ def _arithmetic(site: sites.Loop, model: Model) -> cst.CSTNode | None:
 
 def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> cst.CSTNode | None:
     for node in within(body):
-        if isinstance(node, cst.BinaryOperation) and model.value(node).is_tensor:
+        if type(node) is cst.BinaryOperation and model.value(node).is_tensor:
             return node
-        if isinstance(node, cst.AugAssign) and node in model.augmented and model.augmented[node].is_tensor:
+        if type(node) is cst.AugAssign and node in model.augmented and model.augmented[node].is_tensor:
             return node
     for call in calls_in(model, body):
         if call.target is not None:

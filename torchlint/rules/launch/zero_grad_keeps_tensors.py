@@ -68,18 +68,18 @@ def _needs_zeros(context: Context) -> bool:
     functions = [owner] if owner.cls is None else owner.cls.methods.values()
     by_hand = False
     for node in within([node for function in functions for node in function.body_nodes]):
-        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign):
-            by_hand |= isinstance(node.target, cst.Attribute) and node.target.attr.value == "grad"
-        elif isinstance(node, cst.Attribute) and node.attr.value == "backward":
+        if type(node) is cst.AugAssign and type(node.operator) is cst.AddAssign:
+            by_hand |= type(node.target) is cst.Attribute and node.target.attr.value == "grad"
+        elif type(node) is cst.Attribute and node.attr.value == "backward":
             return False
     return by_hand
 
 
 def _is_gradient(node: cst.BaseExpression | None, model: Model) -> bool:
     """Whether an expression is `p.grad`, or `p.grad.data`, of a parameter."""
-    if isinstance(node, cst.Attribute) and node.attr.value == "data":
+    if type(node) is cst.Attribute and node.attr.value == "data":
         node = node.value
-    if not isinstance(node, cst.Attribute) or node.attr.value != "grad":
+    if type(node) is not cst.Attribute or node.attr.value != "grad":
         return False
     return model.value(node.value).qual == "torch.nn.Parameter"
 
@@ -91,7 +91,7 @@ def _writes_zero(site: sites.Call) -> bool:
 def _captured(context: Context, model: Model) -> bool:
     """Whether it is recorded into a CUDA graph, whose gradients must stay where they are."""
     for link in context.chain():
-        if link.scope is Scope.WITH and isinstance(link.node, cst.With):
+        if link.scope is Scope.WITH and type(link.node) is cst.With:
             calls = (model.call(item.item) for item in link.node.items)
             if any(call is not None and call.callee == "torch.cuda.graph" for call in calls):
                 return True

@@ -53,7 +53,7 @@ class Modes:
                 self._freeze(call.receiver_node, model.function_of(call.context))
         for assign in model.sites.assigns:
             target = assign.target
-            if isinstance(target, cst.Attribute) and target.attr.value == "requires_grad":
+            if type(target) is cst.Attribute and target.attr.value == "requires_grad":
                 function = model.function_of(assign.context)
                 if assign.value.const is False:
                     self._freeze(target.value, function)
@@ -194,7 +194,7 @@ def _made_evaluated(node: cst.BaseExpression | None, modes: Modes) -> cst.CSTNod
 
 def _ends_in_eval(node: cst.CSTNode | None) -> bool:
     """Whether `.eval()` is one of the calls in a chain such as `Net().to(device).eval()`."""
-    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+    while type(node) is cst.Call and type(node.func) is cst.Attribute:
         if node.func.attr.value == "eval":
             return True
         node = node.func.value
@@ -203,7 +203,7 @@ def _ends_in_eval(node: cst.CSTNode | None) -> bool:
 
 def _unwrapped(node: cst.BaseExpression) -> cst.BaseExpression:
     """The module behind moves and wrappers' attributes: `model` in `model.to(device).eval()`."""
-    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+    while type(node) is cst.Call and type(node.func) is cst.Attribute:
         node = node.func.value
     return node
 
@@ -232,7 +232,7 @@ def _names(target: cst.BaseExpression) -> set[str]:
     todo: list[cst.CSTNode] = [target]
     while todo:
         node = todo.pop()
-        if isinstance(node, cst.Name):
+        if type(node) is cst.Name:
             found.add(node.value)
         else:
             todo.extend(children(node))
@@ -241,8 +241,8 @@ def _names(target: cst.BaseExpression) -> set[str]:
 
 def _owner_of_parameters(node: cst.BaseExpression) -> cst.BaseExpression | None:
     """`model` in `model.parameters()`, `list(model.named_parameters())`."""
-    while isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("parameters", "named_parameters"):
+    while type(node) is cst.Call:
+        if type(node.func) is cst.Attribute and node.func.attr.value in ("parameters", "named_parameters"):
             return node.func.value
         if not node.args:
             return None
@@ -287,7 +287,7 @@ def _holds_none(cls: ClassInfo, model: Model, seen: frozenset[ClassInfo]) -> boo
 def _calls(method: FunctionInfo, attribute: str) -> bool:
     """Whether a method calls what an attribute of its object holds."""
     return any(
-        isinstance(node, cst.Call) and dotted(node.func) == f"self.{attribute}" for node in within(method.body_nodes)
+        type(node) is cst.Call and dotted(node.func) == f"self.{attribute}" for node in within(method.body_nodes)
     )
 
 
@@ -306,9 +306,9 @@ def _uses_arrays(model: Model) -> bool:
 def _becomes_array(reading: cst.CSTNode, model: Model) -> bool:
     """Whether `.numpy()` follows, behind nothing but moves."""
     around = model.parent(reading)
-    while isinstance(around, cst.Attribute):
+    while type(around) is cst.Attribute:
         call = model.parent(around)
-        if not isinstance(call, cst.Call) or call.func is not around:
+        if type(call) is not cst.Call or call.func is not around:
             return False
         if around.attr.value == "numpy":
             return not any(argument.keyword is not None for argument in call.args)  # `force=True` detaches
@@ -332,20 +332,20 @@ def _reads(node: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int) 
 
 def _use(reading: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:
     around = model.parent(reading)
-    if isinstance(around, cst.Arg):
+    if type(around) is cst.Arg:
         call = model.parent(around)
-        if isinstance(call, cst.Call):  # not the bases of a class
+        if type(call) is cst.Call:  # not the bases of a class
             yield from _passed(call, model, seen, depth)
         else:
             yield False
-    elif isinstance(around, cst.Attribute) and around.value is reading:
+    elif type(around) is cst.Attribute and around.value is reading:
         name = around.attr.value
         call = model.parent(around)
         if name in _NEUTRAL:
             return
         if name in _DROPS:
             yield True
-        elif isinstance(call, cst.Call) and call.func is around:
+        elif type(call) is cst.Call and call.func is around:
             yield from _reads(call, model, seen, depth + 1) if name in _PASSES else (False,)
         else:
             yield from _reads(around, model, seen, depth + 1)
@@ -357,13 +357,13 @@ def _use(reading: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int)
         yield True
     elif isinstance(around, (cst.Subscript, cst.BinaryOperation, cst.UnaryOperation)):
         yield from _reads(around, model, seen, depth + 1)
-    elif isinstance(around, cst.Return):
+    elif type(around) is cst.Return:
         callers = _function_around(around, model).callers
         for caller in callers:
             yield from _reads(caller.node, model, seen, depth + 1)
         if not callers:
             yield False
-    elif around is not None and not isinstance(around, cst.Del):
+    elif around is not None and type(around) is not cst.Del:
         yield False
 
 
@@ -381,7 +381,7 @@ def _passed(call: cst.Call, model: Model, seen: set[cst.CSTNode], depth: int) ->
         yield True
     elif model.value(call.func).kind is Kind.MODULE:
         yield from _reads(call, model, seen, depth + 1)  # another layer
-    elif isinstance(call.func, cst.Attribute) and call.func.attr.value == "append":
+    elif type(call.func) is cst.Attribute and call.func.attr.value == "append":
         yield from _members_read(call.func.value, model, seen, depth)
     elif namespace in ("torch", "torch.nn.functional", "torch.special", "torch.linalg"):
         if name in _DROPS:
@@ -395,10 +395,10 @@ def _passed(call: cst.Call, model: Model, seen: set[cst.CSTNode], depth: int) ->
 def _members_read(kept: cst.BaseExpression, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:
     """For each use of the list that something is appended to: whether it reads numbers only."""
     origin = model.value(kept).origin
-    if origin is None or depth > _DEEPEST or not isinstance(kept, cst.Name):
+    if origin is None or depth > _DEEPEST or type(kept) is not cst.Name:
         yield False
         return
     for reading in model.uses.get(origin, ()):
         around = model.parent(reading)
-        if not (isinstance(around, cst.Attribute) and around.attr.value == "append"):
+        if not (type(around) is cst.Attribute and around.attr.value == "append"):
             yield from _use(reading, model, seen, depth + 1)

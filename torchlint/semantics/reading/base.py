@@ -170,8 +170,9 @@ class Reader:
             return
         effect = Effect(kind, node, self.context, value, callee, part)
         self.frame.info.effects.append(effect)
-        if self.context.loops:
-            facts = self.context.loops[0].loop
+        loops = self.context.loops
+        if loops:
+            facts = loops[0].loop
             assert facts is not None
             facts.body_effects.append(effect)
 

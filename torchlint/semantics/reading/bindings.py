@@ -47,10 +47,10 @@ class BindingReader(CallReader):
         name = dotted(target)
         if name is not None:
             self.frame.env.pop(name, None)
-        elif isinstance(target, cst.Tuple):
+        elif type(target) is cst.Tuple:
             for element in target.elements:
                 self.delete(element.value)
-        elif isinstance(target, cst.Subscript):
+        elif type(target) is cst.Subscript:
             self.subscript(target, "delete", None)
 
     def import_statement(self, node: cst.Import) -> None:
@@ -60,7 +60,7 @@ class BindingReader(CallReader):
             if full is None:
                 continue
             self.model.imports.add(full)
-            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+            if alias.asname is not None and type(alias.asname.name) is cst.Name:
                 self.bind(identifier(alias.asname.name.value), Value(Kind.NAMESPACE, qual=full))
             else:
                 top = full.split(".")[0]
@@ -85,10 +85,10 @@ class BindingReader(CallReader):
                 self.bind(name, value)
             return
         for alias in node.names:
-            if not isinstance(alias.name, cst.Name):
+            if type(alias.name) is not cst.Name:
                 continue
             name = bound = identifier(alias.name.value)
-            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+            if alias.asname is not None and type(alias.asname.name) is cst.Name:
                 bound = identifier(alias.asname.name.value)
             try:
                 value = self.external(named(name))
@@ -128,7 +128,7 @@ class BindingReader(CallReader):
 
     def note_count(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
         """`step = step + 1`: it counts."""
-        if isinstance(value, cst.BinaryOperation) and isinstance(value.right, cst.Integer):
+        if type(value) is cst.BinaryOperation and type(value.right) is cst.Integer:
             name = dotted(target)
             if name is not None and isinstance(value.operator, (cst.Add, cst.Subtract)) and dotted(value.left) == name:
                 self.note_evidence(name, COUNTED)
@@ -139,16 +139,16 @@ class BindingReader(CallReader):
         if name is None or not self.recording:
             return
         value = node.value
-        todo = [value.body, value.orelse] if isinstance(value, cst.IfExp) else [value]
+        todo = [value.body, value.orelse] if type(value) is cst.IfExp else [value]
         for total in todo:
-            if not isinstance(total, cst.BinaryOperation) or not isinstance(total.operator, (cst.Add, cst.Subtract)):
+            if type(total) is not cst.BinaryOperation or not isinstance(total.operator, (cst.Add, cst.Subtract)):
                 continue
             for scaled, other in ((total.left, total.right), (total.right, total.left)):
                 mine = self.term_of(name, scaled)
                 if mine is not None:
                     before = self.model.values.get(mine, UNKNOWN)
                     added = self.model.values.get(other, UNKNOWN)
-                    operator = "+" if isinstance(total.operator, cst.Add) else "-"
+                    operator = "+" if type(total.operator) is cst.Add else "-"
                     self.sites.accumulations.append(
                         sites.Accumulate(
                             node, name, target, before, other, added, operator, self.context, in_place=False
@@ -160,7 +160,7 @@ class BindingReader(CallReader):
         """The part of a term that is what the name holds: the term itself, or a factor beside a number."""
         if self.text_of(node) == name:
             return node
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, (cst.Multiply, cst.Divide)):
+        if type(node) is cst.BinaryOperation and isinstance(node.operator, (cst.Multiply, cst.Divide)):
             for mine, factor in ((node.left, node.right), (node.right, node.left)):
                 if self.text_of(mine) == name and self.model.values.get(factor, UNKNOWN).kind is Kind.NUMBER:
                     return mine
@@ -169,7 +169,7 @@ class BindingReader(CallReader):
     def text_of(self, node: cst.BaseExpression) -> str | None:
         """A target as written: a dotted name, or one with a subscript."""
         name = dotted(node)
-        if name is None and isinstance(node, cst.Subscript):
+        if name is None and type(node) is cst.Subscript:
             base = dotted(node.value)
             if base is not None:
                 return f"{base}[{self.model.module.code_for_node(node.slice[0])}]" if len(node.slice) == 1 else None
@@ -179,7 +179,7 @@ class BindingReader(CallReader):
         self, target: cst.BaseExpression, value: Value, node: cst.CSTNode, value_node: cst.BaseExpression | None
     ) -> None:
         """Give a target a value, taking tuples apart."""
-        if isinstance(target, cst.Name):
+        if type(target) is cst.Name:
             name = identifier(target.value)
             if value.kind is Kind.UNKNOWN:
                 value = self.refine(value, self.frame.info.duck.get(name))
@@ -193,13 +193,13 @@ class BindingReader(CallReader):
                 self.sites.assigns.append(sites.Assign(node, target, name, None, value_node, value, self.context))
         elif isinstance(target, (cst.Tuple, cst.List)):
             self.unpack(target.elements, value, node, value_node)
-        elif isinstance(target, cst.Attribute):
+        elif type(target) is cst.Attribute:
             self.assign_attribute(target, value, node, value_node)
-        elif isinstance(target, cst.Subscript):
+        elif type(target) is cst.Subscript:
             self.subscript(target, "write", value)
             self.store_into(target, value, node, value_node)
             self.frame.env.pop(self.entry_name(target) or "", None)
-        elif isinstance(target, cst.StarredElement):
+        elif type(target) is cst.StarredElement:
             self.assign(target.value, Value(Kind.CONTAINER, elem=value), node, None)
 
     def unpack(
@@ -213,11 +213,11 @@ class BindingReader(CallReader):
         if isinstance(node, (cst.For, cst.BaseComp)):
             value = self.unmoved(elements, value)
         parts: list[cst.BaseExpression | None] = [None] * len(elements)
-        starred = any(isinstance(element, cst.StarredElement) for element in elements)
+        starred = any(type(element) is cst.StarredElement for element in elements)
         if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(elements) and not starred:
             parts = [element.value for element in value_node.elements]
         for index, element in enumerate(elements):
-            if isinstance(element, cst.StarredElement):
+            if type(element) is cst.StarredElement:
                 self.assign(element.value, Value(Kind.CONTAINER, elem=self.element(value)), node, None)
             else:
                 self.assign(element.value, self.member(value, index if not starred else None), node, parts[index])
@@ -305,7 +305,7 @@ class BindingReader(CallReader):
         added = self.eval(node.value)
         operator = _AUGMENTED.get(type(node.operator), "?")
         target = node.target
-        if isinstance(target, cst.Subscript):
+        if type(target) is cst.Subscript:
             before = self.subscript(target, "update", added)
         else:
             before = self.eval(target)
@@ -331,13 +331,13 @@ class BindingReader(CallReader):
         name = dotted(target)
         if name is not None:
             self.frame.info.note_flow(name, factors(node.value), terms(node.value))
-            if operator in ("+", "-") and isinstance(node.value, cst.Integer):
+            if operator in ("+", "-") and type(node.value) is cst.Integer:
                 self.note_evidence(name, COUNTED)
-        if isinstance(target, cst.Name):
+        if type(target) is cst.Name:
             self.bind(identifier(target.value), self.rooted(result, identifier(target.value)))
-        elif isinstance(target, cst.Attribute):
+        elif type(target) is cst.Attribute:
             self.assign_attribute(target, result, node, None)
-        elif isinstance(target, cst.Subscript):
+        elif type(target) is cst.Subscript:
             base = self.eval_quietly(target.value)
             if base.kind is Kind.CONTAINER:
                 grow(base, result, self.literal_key(target))

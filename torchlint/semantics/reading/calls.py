@@ -34,7 +34,7 @@ class CallReader(ManagerReader):
         method: str | None = None
         receiver: Value | None = None
         receiver_node: cst.BaseExpression | None = None
-        if isinstance(function_node, cst.Attribute):
+        if type(function_node) is cst.Attribute:
             method = identifier(function_node.attr.value)
             receiver_node = function_node.value
             function = self.eval(function_node)
@@ -58,7 +58,7 @@ class CallReader(ManagerReader):
             self.sites.calls.append(site)
         if function.kind is not Kind.NAMESPACE and method is not None and receiver_node is not None:
             self.in_place(site)
-        if function.fn is None and isinstance(self.statement, cst.Expr) and self.statement.value is node:
+        if function.fn is None and type(self.statement) is cst.Expr and self.statement.value is node:
             self.given_away(site)
         return result
 
@@ -161,9 +161,7 @@ class CallReader(ManagerReader):
             if receiver.kind is Kind.MODULE:
                 self.rename(node, site.result)
             elif (
-                receiver.kind is Kind.UNKNOWN
-                and isinstance(self.statement, cst.Expr)
-                and self.statement.value is site.node
+                receiver.kind is Kind.UNKNOWN and type(self.statement) is cst.Expr and self.statement.value is site.node
             ):
                 self.rename(node, site.result.but(kind=Kind.MODULE, conf=Confidence.LIKELY, graph=MAYBE))
         elif (
@@ -189,7 +187,7 @@ class CallReader(ManagerReader):
         if "." in name:
             self.frame.env[name] = value
             self.dotted_bases.add(name.split(".", 1)[0])
-            if isinstance(node, cst.Attribute):
+            if type(node) is cst.Attribute:
                 holder = self.eval_quietly(node.value)
                 if holder.cls is not None:
                     self.store(holder.cls, identifier(node.attr.value), node, value.but(ident=None, deps=0))

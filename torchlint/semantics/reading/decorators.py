@@ -17,8 +17,8 @@ from torchlint.semantics.values import (
 def _asserts(info: FunctionInfo) -> bool:
     """Whether a function's own body asserts something."""
     return any(
-        isinstance(node, cst.Assert)
-        or (isinstance(node, cst.Call) and (dotted(node.func) or "").rsplit(".", 1)[-1].startswith("assert"))
+        type(node) is cst.Assert
+        or (type(node) is cst.Call and (dotted(node.func) or "").rsplit(".", 1)[-1].startswith("assert"))
         for node in within(info.body_nodes)
     )
 
@@ -26,9 +26,9 @@ def _asserts(info: FunctionInfo) -> bool:
 def _turns_grad_off(factory: FunctionInfo) -> bool:
     """Whether a factory of decorators wraps what it is given in `torch.no_grad()` or its kin."""
     for node in below(factory.node):
-        if isinstance(node, cst.Return) and isinstance(node.value, cst.Call) and isinstance(node.value.func, cst.Call):
+        if type(node) is cst.Return and type(node.value) is cst.Call and type(node.value.func) is cst.Call:
             made = node.value.func.func
-            names = [made.body, made.orelse] if isinstance(made, cst.IfExp) else [made]
+            names = [made.body, made.orelse] if type(made) is cst.IfExp else [made]
             if all((dotted(name) or "").endswith(("no_grad", "inference_mode")) for name in names):
                 return True
     return False
@@ -49,8 +49,7 @@ class DecoratorReader(OwnCallReader):
             elif "classmethod" in words or name in ("__new__", "__init_subclass__", "__class_getitem__"):
                 info.method = "class"
             elif words & {"property", "functools.cached_property"} or any(
-                isinstance(node, cst.Attribute) and node.attr.value in ("setter", "getter")
-                for node, _ in info.decorators
+                type(node) is cst.Attribute and node.attr.value in ("setter", "getter") for node, _ in info.decorators
             ):
                 info.method = "property"
         role = self.role_of(info, cls, name)
@@ -102,13 +101,13 @@ class DecoratorReader(OwnCallReader):
     def _run_by_program(self, name: str) -> bool:
         """Whether the file itself calls the function when it is run, as it does a `test_speed` that prints figures."""
         return any(
-            isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == name
+            type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == name
             for node in within(list(self.model.module.body))
         )
 
     def decorated(self, function: Value, info: FunctionInfo, node: cst.BaseExpression, decorator: Value) -> Value:
         """The function that a decorator gives, after noting what it means for the body."""
-        call = node if isinstance(node, cst.Call) else None
+        call = node if type(node) is cst.Call else None
         qual = decorator.qual or ""
         if call is not None:
             called = self.eval_quietly(call.func)
@@ -147,7 +146,7 @@ class DecoratorReader(OwnCallReader):
         return False
 
     def decorated_class(self, value: Value, info: ClassInfo, node: cst.BaseExpression, decorator: Value) -> Value:
-        call = node if isinstance(node, cst.Call) else None
+        call = node if type(node) is cst.Call else None
         qual = self.eval_quietly(call.func).qual if call is not None else decorator.qual
         if qual == "torch.compile":
             self.compile_class(info, self.wants_fullgraph(call))

@@ -87,7 +87,7 @@ class DefinitionReader(BindingReader):
 
         for param in (*params.posonly_params, *params.params):
             add(param)
-        if isinstance(params.star_arg, cst.Param):
+        if type(params.star_arg) is cst.Param:
             add(params.star_arg, "*")
         for param in params.kwonly_params:
             add(param)
@@ -276,17 +276,16 @@ class DefinitionReader(BindingReader):
 def _is_setter(node: cst.FunctionDef) -> bool:
     """Whether it is what runs where a property is assigned or deleted: reading the property runs another function."""
     return any(
-        isinstance(d.decorator, cst.Attribute) and d.decorator.attr.value in ("setter", "deleter")
-        for d in node.decorators
+        type(d.decorator) is cst.Attribute and d.decorator.attr.value in ("setter", "deleter") for d in node.decorators
     )
 
 
 def _is_abstract(body: cst.BaseSuite) -> bool:
     """Whether a body does nothing but fail, after a docstring perhaps."""
     last = body.body[-1] if len(body.body) <= 2 and body.body else None
-    while isinstance(last, cst.SimpleStatementLine):
+    while type(last) is cst.SimpleStatementLine:
         last = last.body[-1]
-    return isinstance(last, cst.Raise)
+    return type(last) is cst.Raise
 
 
 def _outweighs(declared: Value, passed: Value) -> bool:

@@ -62,7 +62,7 @@ class EvidenceReader(Reader):
     def note_switch(self, node: cst.Attribute, attr: str) -> None:
         """Remember a switch that is used on a name: `net.to(device).eval()` tells of what was moved."""
         used = node.value
-        while isinstance(used, cst.Call) and isinstance(used.func, cst.Attribute):
+        while type(used) is cst.Call and type(used.func) is cst.Attribute:
             used = used.func.value
         name = dotted(used)
         if name is not None:
@@ -145,14 +145,14 @@ class EvidenceReader(Reader):
         todo = [node]
         while todo:
             part = todo.pop()
-            if isinstance(part, cst.BinaryOperation):
+            if type(part) is cst.BinaryOperation:
                 todo += [part.left, part.right]
             elif isinstance(part, (cst.Subscript, cst.Attribute)):
                 todo.append(part.value)
-            elif isinstance(part, cst.Call):
+            elif type(part) is cst.Call:
                 todo += [argument.value for argument in part.args[:1]]
                 name = dotted(part.func)
-                if isinstance(part.func, cst.Attribute):
+                if type(part.func) is cst.Attribute:
                     todo.append(part.func.value)
                 if name is not None:
                     called = self.eval_quietly(part.func)
@@ -181,7 +181,7 @@ class EvidenceReader(Reader):
         name = dotted(target)
         if name is not None:
             self.frame.info.note_flow(name, factors(value), terms(value))
-        elif isinstance(target, cst.Tuple) and isinstance(value, cst.Tuple):
+        elif type(target) is cst.Tuple and type(value) is cst.Tuple:
             for left, right in zip(target.elements, value.elements, strict=False):
                 self.note_sum(left.value, right.value)
 

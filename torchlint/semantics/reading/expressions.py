@@ -72,7 +72,7 @@ class ExpressionReader(ElementReader):
                 value = self.eval(part.expression)
                 if value.kind is Kind.BATCH and part.format_spec:
                     value = value.but(kind=Kind.TENSOR, rank=0)  # of what holds tensors, none takes a format
-                if isinstance(node, cst.FormattedString):
+                if type(node) is cst.FormattedString:
                     self.formatted(node, part.expression, value, "f-string")
                 for inner in part.format_spec or ():
                     if isinstance(inner, (cst.FormattedStringExpression, cst.TemplatedStringExpression)):
@@ -84,7 +84,7 @@ class ExpressionReader(ElementReader):
         items: dict[Any, Value] | None = {}
         for index, element in enumerate(elements):
             value = self.eval(element.value)
-            if isinstance(element, cst.StarredElement):
+            if type(element) is cst.StarredElement:
                 value = self.element(value)
                 items = None
             elif items is not None:
@@ -109,7 +109,7 @@ class ExpressionReader(ElementReader):
         joined: Value | None = None
         items: dict[Any, Value] | None = {}
         for element in node.elements:
-            if isinstance(element, cst.DictElement):
+            if type(element) is cst.DictElement:
                 key = self.eval(element.key)
                 value = self.eval(element.value)
                 if items is not None and key.const is not MISSING and hashable(key.const):
@@ -148,11 +148,11 @@ class ExpressionReader(ElementReader):
         for link in self.context.loops:
             facts = link.loop
             loop = facts.node if facts is not None else None
-            if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name):
+            if type(loop) is not cst.For or type(loop.target) is not cst.Name:
                 continue
-            if isinstance(node, cst.Name) and node.value == loop.target.value:
-                bound = (part.target for part in within([loop.body]) if isinstance(part, cst.AssignTarget))
-                again = any(isinstance(target, cst.Name) and target.value == node.value for target in bound)
+            if type(node) is cst.Name and node.value == loop.target.value:
+                bound = (part.target for part in within([loop.body]) if type(part) is cst.AssignTarget)
+                again = any(type(target) is cst.Name and target.value == node.value for target in bound)
                 iterable = facts.iterable if facts is not None else None
                 return iterable.ident if iterable is not None and not again else None
         return None

@@ -231,7 +231,7 @@ class InstanceReader(EvidenceReader):
         """What an annotation declares."""
         if node is None:
             return UNKNOWN
-        if isinstance(node, cst.SimpleString):
+        if type(node) is cst.SimpleString:
             try:
                 text = literal(node)
                 return (
@@ -239,16 +239,16 @@ class InstanceReader(EvidenceReader):
                 )
             except Exception:  # any text may stand in an annotation
                 return UNKNOWN
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+        if type(node) is cst.BinaryOperation and type(node.operator) is cst.BitOr:
             left, right = self.annotated(node.left), self.annotated(node.right)
             if left.kind is Kind.UNKNOWN and right.kind is not Kind.NONE:
                 return UNKNOWN
             return UNKNOWN if right.kind is Kind.UNKNOWN and left.kind is not Kind.NONE else join(left, right)
-        if isinstance(node, cst.Name) and node.value in _SIMPLE_TYPES and self.lookup(node.value) is None:
+        if type(node) is cst.Name and node.value in _SIMPLE_TYPES and self.lookup(node.value) is None:
             return _SIMPLE_TYPES[node.value].but()  # a container grows
-        if isinstance(node, cst.Name) and node.value == "None":
+        if type(node) is cst.Name and node.value == "None":
             return NONE
-        if isinstance(node, cst.Tuple):  # the second argument of isinstance
+        if type(node) is cst.Tuple:  # the second argument of isinstance
             value = None
             for element in node.elements:
                 one = self.annotated(element.value)
@@ -256,10 +256,10 @@ class InstanceReader(EvidenceReader):
             return value or UNKNOWN
         arguments: list[cst.BaseExpression] = []
         base = node
-        if isinstance(node, cst.Subscript):
+        if type(node) is cst.Subscript:
             base = node.value
             for part in node.slice:
-                if isinstance(part.slice, cst.Index):
+                if type(part.slice) is cst.Index:
                     arguments.append(part.slice.value)
         if not isinstance(base, (cst.Name, cst.Attribute)):
             return UNKNOWN
@@ -284,12 +284,12 @@ class InstanceReader(EvidenceReader):
             inner = self.annotated(arguments[0])
             return inner if inner.kind is Kind.TENSOR else UNKNOWN
         if last in _SEQUENCES and not qual.startswith(("torch.", "numpy.")):
-            parts = [self.annotated(argument) for argument in arguments if not isinstance(argument, cst.Ellipsis)]
+            parts = [self.annotated(argument) for argument in arguments if type(argument) is not cst.Ellipsis]
             joined: Value | None = None
             for member in parts[:1] if last == "Generator" else parts:
                 joined = member if joined is None else join(joined, member)
             items = None
-            if last in ("tuple", "Tuple") and parts and not any(isinstance(a, cst.Ellipsis) for a in arguments):
+            if last in ("tuple", "Tuple") and parts and not any(type(a) is cst.Ellipsis for a in arguments):
                 items = dict(enumerate(parts))
             return Value(
                 Kind.CONTAINER,

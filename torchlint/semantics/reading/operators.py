@@ -68,7 +68,7 @@ class OperatorReader(ConditionReader):
             self._note_bits(node.left, node.right)
         if operator == "%" and left.kind is Kind.STRING:
             parts: list[tuple[cst.BaseExpression, Value]] = [(node.right, right)]
-            if isinstance(node.right, cst.Tuple):
+            if type(node.right) is cst.Tuple:
                 parts = [
                     (element.value, self.model.values.get(element.value, UNKNOWN)) for element in node.right.elements
                 ]
@@ -151,14 +151,14 @@ class OperatorReader(ConditionReader):
         return UNKNOWN.but(gates=gates)  # `step % args.log_every` with a foreign object's attribute
 
     def _unary(self, node: cst.UnaryOperation) -> Value:
-        if isinstance(node.operator, cst.Not):
+        if type(node.operator) is cst.Not:
             value = self.condition(node.expression, "not")
             gates = value.gates
             return NUMBER if gates is None else NUMBER.but(gates=(gates[1], gates[0]))
         value = self.eval(node.expression)
-        if isinstance(node.operator, cst.BitInvert):
+        if type(node.operator) is cst.BitInvert:
             self._note_bits(node.expression)
-        if value.kind is Kind.NUMBER and value.const is not MISSING and isinstance(node.operator, cst.Minus):
+        if value.kind is Kind.NUMBER and value.const is not MISSING and type(node.operator) is cst.Minus:
             return value.but(const=-value.const) if isinstance(value.const, (int, float)) else NUMBER
         if value.is_tensor:
             return self.launch(self.tensor(node, (value,), dtype=value.dtype, rank=value.rank), node)
@@ -170,7 +170,7 @@ class OperatorReader(ConditionReader):
                 self.note_evidence(operand.value, BITS)
 
     def _boolean(self, node: cst.BooleanOperation) -> Value:
-        how = "and" if isinstance(node.operator, cst.And) else "or"
+        how = "and" if type(node.operator) is cst.And else "or"
         left = self.condition(node.left, how)
         right = self.eval(node.right)
         if left.kind is Kind.NUMBER and right.kind is Kind.NUMBER:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import libcst as cst
 
@@ -32,14 +33,13 @@ class StatementReader(DefinitionReader):
         saved = self.context
         try:
             for statement in statements:
-                if isinstance(statement, cst.SimpleStatementLine):
-                    for small in statement.body:
+                kind = type(statement)
+                if kind is cst.SimpleStatementLine:
+                    for small in statement.body:  # type: ignore[union-attr]
                         if self.small(small):
                             return True
-                elif isinstance(statement, (cst.If, cst.Try, cst.TryStar)):
-                    after = (
-                        self.if_statement(statement) if isinstance(statement, cst.If) else self.try_statement(statement)
-                    )
+                elif kind is cst.If or kind is cst.Try or kind is cst.TryStar:
+                    after = self.if_statement(statement) if kind is cst.If else self.try_statement(statement)  # type: ignore[arg-type]
                     if after is None:
                         return True
                     self.context = after
@@ -50,95 +50,97 @@ class StatementReader(DefinitionReader):
             self.context = saved
 
     def suite(self, body: cst.BaseSuite) -> bool:
-        if isinstance(body, cst.SimpleStatementSuite):
+        if type(body) is cst.SimpleStatementSuite:
             left = [self.small(small) for small in body.body]  # all are walked, also behind a `return`
             return any(left)
-        assert isinstance(body, cst.IndentedBlock)
+        assert type(body) is cst.IndentedBlock
         return self.block(body.body)
 
     def compound(self, node: cst.BaseStatement | cst.BaseSmallStatement) -> bool:
         if isinstance(node, cst.BaseSmallStatement):
             return self.small(node)
         self.statement = node
-        if isinstance(node, cst.For):
+        if type(node) is cst.For:
             self.for_statement(node)
-        elif isinstance(node, cst.With):
+        elif type(node) is cst.With:
             return self.with_statement(node)
-        elif isinstance(node, cst.FunctionDef):
+        elif type(node) is cst.FunctionDef:
             self.define_function(node)
-        elif isinstance(node, cst.ClassDef):
+        elif type(node) is cst.ClassDef:
             self.define_class(node)
-        elif isinstance(node, cst.While):
+        elif type(node) is cst.While:
             self.while_statement(node)
-        elif isinstance(node, cst.Match):
+        elif type(node) is cst.Match:
             self.match_statement(node)
         return False
 
     def small(self, node: cst.BaseSmallStatement) -> bool:
         self.statement = node
-        if isinstance(node, cst.Expr):
-            self.eval(node.value)
-        elif isinstance(node, cst.Assign):
-            self.assign_statement(node)
-        elif isinstance(node, cst.AugAssign):
-            self.augmented(node)
-        elif isinstance(node, cst.AnnAssign):
-            declared = self.annotated(node.annotation.annotation)
-            if node.value is not None:
-                value = self.eval(node.value)
-                if declared.kind is not Kind.UNKNOWN and (
-                    value.kind is Kind.UNKNOWN or value.qual in known.FIELDS and self.frame.cls is not None
-                ):
-                    value = declared
-                elif value.kind is Kind.NONE and declared.kind is not Kind.UNKNOWN and self.frame.cls is not None:
-                    value = declared.but(optional=True)  # what instances hold until they are given another
-                self.assign(node.target, value, node, node.value)
-            elif self.frame.cls is not None and isinstance(node.target, cst.Name):
-                self.frame.env[identifier(node.target.value)] = declared
-        elif isinstance(node, cst.Return):
-            value = self.eval(node.value) if node.value is not None else NONE
-            if isinstance(value.const, bool) and self.context.rare:  # who asks for it learns that it is seldom so
-                value = value.but(gates=(Gate.RARE, Gate.NONE) if value.const else (Gate.NONE, Gate.RARE))
-            self.frame.results.append(value)
-            info = self.frame.info
-            if self.recording and node.value is not None:
+        read = _SMALL.get(type(node))
+        return read is not None and bool(read(self, node))
+
+    def expression_statement(self, node: cst.Expr) -> None:
+        self.eval(node.value)
+
+    def annotated_assign(self, node: cst.AnnAssign) -> None:
+        declared = self.annotated(node.annotation.annotation)
+        if node.value is not None:
+            value = self.eval(node.value)
+            if declared.kind is not Kind.UNKNOWN and (
+                value.kind is Kind.UNKNOWN or value.qual in known.FIELDS and self.frame.cls is not None
+            ):
+                value = declared
+            elif value.kind is Kind.NONE and declared.kind is not Kind.UNKNOWN and self.frame.cls is not None:
+                value = declared.but(optional=True)  # what instances hold until they are given another
+            self.assign(node.target, value, node, node.value)
+        elif self.frame.cls is not None and type(node.target) is cst.Name:
+            self.frame.env[identifier(node.target.value)] = declared
+
+    def return_statement(self, node: cst.Return) -> bool:
+        value = self.eval(node.value) if node.value is not None else NONE
+        if isinstance(value.const, bool) and self.context.rare:  # who asks for it learns that it is seldom so
+            value = value.but(gates=(Gate.RARE, Gate.NONE) if value.const else (Gate.NONE, Gate.RARE))
+        self.frame.results.append(value)
+        info = self.frame.info
+        if node.value is not None:
+            if self.recording:
                 info.return_sites.append((node.value, value, self.context))
-            if node.value is not None:
-                info.returned.update(self.once(factors, node.value))
-                if isinstance(node.value, (cst.Tuple, cst.List)):
-                    for element in node.value.elements:
-                        info.returned.update(self.once(factors, element.value))
-            return True
-        elif isinstance(node, cst.Raise):
-            if node.exc is not None:
-                with self.within(Context(Scope.HANDLER, node, self.context)):
-                    self.eval(node.exc)
-                    if isinstance(node.cause, cst.From):
-                        self.eval(node.cause.item)
-            return True
-        elif isinstance(node, cst.Assert):
-            self.condition(node.test, "assert")
-            if node.msg is not None:
-                with self.within(Context(Scope.HANDLER, node, self.context)):
-                    self.eval(node.msg)
-            self.narrow(node.test, True)
-        elif isinstance(node, cst.Break):
-            if self.frame.breaks:
-                self.frame.breaks[-1].append(self.frame.env.copy())
-            return True
-        elif isinstance(node, cst.Continue):
-            if self.frame.continues:
-                self.frame.continues[-1].append(self.frame.env.copy())
-            return True
-        elif isinstance(node, cst.Import):
-            self.import_statement(node)
-        elif isinstance(node, cst.ImportFrom):
-            self.import_from(node)
-        elif isinstance(node, (cst.Global, cst.Nonlocal)):
-            self.frame.nonlocals.update(identifier(item.name.value) for item in node.names)
-        elif isinstance(node, cst.Del):
-            self.delete(node.target)
-        return False
+            info.returned.update(self.once(factors, node.value))
+            if isinstance(node.value, (cst.Tuple, cst.List)):
+                for element in node.value.elements:
+                    info.returned.update(self.once(factors, element.value))
+        return True
+
+    def raise_statement(self, node: cst.Raise) -> bool:
+        if node.exc is not None:
+            with self.within(Context(Scope.HANDLER, node, self.context)):
+                self.eval(node.exc)
+                if type(node.cause) is cst.From:
+                    self.eval(node.cause.item)
+        return True
+
+    def assert_statement(self, node: cst.Assert) -> None:
+        self.condition(node.test, "assert")
+        if node.msg is not None:
+            with self.within(Context(Scope.HANDLER, node, self.context)):
+                self.eval(node.msg)
+        self.narrow(node.test, True)
+
+    def break_statement(self, node: cst.Break) -> bool:
+        if self.frame.breaks:
+            self.frame.breaks[-1].append(self.frame.env.copy())
+        return True
+
+    def continue_statement(self, node: cst.Continue) -> bool:
+        if self.frame.continues:
+            self.frame.continues[-1].append(self.frame.env.copy())
+        return True
+
+    def scope_statement(self, node: cst.Global | cst.Nonlocal) -> None:
+        self.frame.nonlocals.update(identifier(item.name.value) for item in node.names)
+
+    def delete_statement(self, node: cst.Del) -> None:
+        self.delete(node.target)
 
     def branch(self, node: cst.CSTNode, test: cst.BaseExpression, gate: Gate, negated: bool) -> Context:
         asks = self.asks_of(test, not negated)
@@ -151,7 +153,7 @@ class StatementReader(DefinitionReader):
         then_gate, else_gate = self.gates_of(node, value)
         if then_gate is Gate.NONE and (self._fails(node.body) or _warns(node.body)):
             then_gate = Gate.RARE
-        other = node.orelse.body if isinstance(node.orelse, cst.Else) else None
+        other = node.orelse.body if type(node.orelse) is cst.Else else None
         if else_gate is Gate.NONE and other is not None and (self._fails(other) or _warns(other)):
             else_gate = Gate.RARE
         before = self.frame.env
@@ -236,7 +238,7 @@ class StatementReader(DefinitionReader):
             self.frame.env = start.copy()
             if handler.type is not None:
                 self.eval(handler.type)
-            if handler.name is not None and isinstance(handler.name.name, cst.Name):
+            if handler.name is not None and type(handler.name.name) is cst.Name:
                 self.bind(identifier(handler.name.name.value), UNKNOWN)
             with self.within(Context(Scope.HANDLER, handler, self.context)):
                 handler_left = self.suite(handler.body)
@@ -360,6 +362,25 @@ class StatementReader(DefinitionReader):
         return left
 
 
+# What reads a small statement, and whether control surely leaves by it.
+_SMALL: dict[type[cst.BaseSmallStatement], Callable[[Any, Any], bool | None]] = {
+    cst.Expr: StatementReader.expression_statement,
+    cst.Assign: StatementReader.assign_statement,
+    cst.AugAssign: StatementReader.augmented,
+    cst.AnnAssign: StatementReader.annotated_assign,
+    cst.Return: StatementReader.return_statement,
+    cst.Raise: StatementReader.raise_statement,
+    cst.Assert: StatementReader.assert_statement,
+    cst.Break: StatementReader.break_statement,
+    cst.Continue: StatementReader.continue_statement,
+    cst.Import: StatementReader.import_statement,
+    cst.ImportFrom: StatementReader.import_from,
+    cst.Global: StatementReader.scope_statement,
+    cst.Nonlocal: StatementReader.scope_statement,
+    cst.Del: StatementReader.delete_statement,
+}
+
+
 def _added(env: Env, size: int) -> list[tuple[str, Value]]:
     """What an environment holds beyond the first `size` names."""
     return list(env.items())[size:] if len(env) > size else []
@@ -382,7 +403,7 @@ def join_envs(a: Env, b: Env) -> Env:
 def _leaves(body: cst.BaseSuite) -> bool:
     """Whether a branch ends by leaving the loop around it, or the function: no round comes after it."""
     last = body.body[-1] if body.body else None
-    if isinstance(last, cst.SimpleStatementLine):
+    if type(last) is cst.SimpleStatementLine:
         last = last.body[-1]
     return isinstance(last, (cst.Break, cst.Return))
 
@@ -390,9 +411,9 @@ def _leaves(body: cst.BaseSuite) -> bool:
 def _warns(body: cst.BaseSuite) -> bool:
     """Whether a branch warns or logs an error: it is for what is not to happen."""
     for statement in body.body:
-        for small in statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,):
-            call = small.value if isinstance(small, cst.Expr) else None
-            if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+        for small in statement.body if type(statement) is cst.SimpleStatementLine else (statement,):
+            call = small.value if type(small) is cst.Expr else None
+            if type(call) is not cst.Call or type(call.func) is not cst.Attribute:
                 continue
             owner = (dotted(call.func.value) or "").rsplit(".", 1)[-1].lower()
             if call.func.attr.value in known.WARNING_METHODS and ("log" in owner or owner == "warnings"):
@@ -401,10 +422,10 @@ def _warns(body: cst.BaseSuite) -> bool:
 
 
 def _only_imports(body: cst.BaseSuite) -> bool:
-    if not isinstance(body, cst.IndentedBlock):
+    if type(body) is not cst.IndentedBlock:
         return False
     for statement in body.body:
-        if not isinstance(statement, cst.SimpleStatementLine):
+        if type(statement) is not cst.SimpleStatementLine:
             return False
         for small in statement.body:
             if not isinstance(small, (cst.Import, cst.ImportFrom, cst.Assign)):
@@ -418,6 +439,6 @@ def _captures(pattern: cst.MatchPattern) -> list[str]:
     for node in within([pattern]):
         if isinstance(node, (cst.MatchAs, cst.MatchStar)):
             names.append(node.name)
-        elif isinstance(node, cst.MatchMapping):
+        elif type(node) is cst.MatchMapping:
             names.append(node.rest)
     return [identifier(name.value) for name in names if name is not None]
