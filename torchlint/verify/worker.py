@@ -1267,21 +1267,21 @@ Round = tuple[tuple[Sample, Sample], tuple[Sample, Sample]]  # both of the code 
 Times = tuple[list[float], list[float]]  # seconds of the same
 
 
+def good(samples: Sequence[Sample], fastest: float) -> list[float]:
+    """The seconds of the samples beside which the loop took hardly longer than its fastest."""
+    return [sample.seconds for sample in samples if sample.pulse <= CALM * fastest]
+
+
 def calm_seconds(samples: list[Sample]) -> list[float]:
     """The seconds of the samples that nothing disturbed or, where these are too few, of all."""
-    fastest = min((sample.pulse for sample in samples), default=0.0)
-    good = [sample.seconds for sample in samples if sample.pulse <= CALM * fastest]
-    return good if len(good) >= CALM_ROUNDS else [sample.seconds for sample in samples]
+    kept = good(samples, min((sample.pulse for sample in samples), default=0.0))
+    return kept if len(kept) >= CALM_ROUNDS else [sample.seconds for sample in samples]
 
 
 def undisturbed(rounds: list[Round]) -> list[Times]:
     """The samples beside which the processor was as fast as it can be, of the rounds that have some of both codes."""
     fastest = min(sample.pulse for round_ in rounds for samples in round_ for sample in samples)
-
-    def good(samples: tuple[Sample, Sample]) -> list[float]:
-        return [sample.seconds for sample in samples if sample.pulse <= CALM * fastest]
-
-    times = [(good(before), good(after)) for before, after in rounds]
+    times = [(good(before, fastest), good(after, fastest)) for before, after in rounds]
     return [both for both in times if all(both)]
 
 
