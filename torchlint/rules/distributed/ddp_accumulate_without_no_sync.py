@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -49,7 +49,7 @@ class DdpAccumulateWithoutNoSync(Rule):
     def _judge(
         self,
         backward: Happening,
-        seen: list[Happening],
+        seen: Sequence[Happening],
         function: FunctionInfo,
         wrappers: dict[cst.CSTNode, str],
         model: Model,
@@ -93,7 +93,7 @@ class DdpAccumulateWithoutNoSync(Rule):
         )
 
     def _accumulating(
-        self, backward: Happening, seen: list[Happening], function: FunctionInfo, model: Model
+        self, backward: Happening, seen: Sequence[Happening], function: FunctionInfo, model: Model
     ) -> Context | None:
         """What repeats the backward more often than the optimizer steps: a loop, or a function called on every step."""
         steps = [other.context for other in seen if other.effect.kind is EffectKind.OPTIMIZER_STEP]

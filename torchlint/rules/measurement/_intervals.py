@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.semantics import hotness
+from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model
@@ -31,11 +32,12 @@ class Happening:
     gates: frozenset[cst.CSTNode | None]
 
 
-def happenings(function: FunctionInfo) -> list[Happening]:
+@question(())
+def happenings(function: FunctionInfo) -> tuple[Happening, ...]:
     """The effects of a function in order of evaluation, those of the file's functions it calls in their place."""
     result: list[Happening] = []
     _collect(function, "", None, frozenset(), (function,), result)
-    return result
+    return tuple(result)
 
 
 def _collect(
@@ -50,11 +52,15 @@ def _collect(
     if part:  # a generator behind a `with`: up to its yield, or from there on
         split = next((i for i, e in enumerate(effects) if e.kind is EffectKind.YIELD), len(effects))
         effects = effects[:split] if part == "enter" else effects[split + 1 :]
+    stands: Context | None = None
+    further = gates
     for effect in effects:
         if len(result) >= _LONGEST:
             return
         here = context if context is not None else effect.context
-        further = gates if context is None else gates.union(_gates(effect.context))
+        if context is not None and effect.context is not stands:  # few are where the one before was not
+            stands = effect.context
+            further = gates.union(_gates(stands))
         if effect.kind is EffectKind.CALL and effect.callee is not None:
             if effect.callee not in path and len(path) <= _DEEPEST:
                 first = len(result)
@@ -100,6 +106,8 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
     `start` and `end` are the two readings. Where `end` comes first, the interval goes through the end of a loop's round
     into the next; there any wait in it keeps the mean right, since each interval then spans one point of rest.
     """
+    if not _may_see(function, start, end):
+        return None
     seen = happenings(function)
     starts = [i for i, h in enumerate(seen) if h.effect.node is start and h.effect.kind is EffectKind.CLOCK]
     ends = [i for i, h in enumerate(seen) if h.effect.node is end and h.effect.kind is EffectKind.CLOCK]
@@ -125,10 +133,25 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
     return worst
 
 
+def _may_see(function: FunctionInfo, *readings: cst.CSTNode) -> bool:
+    """Whether a function may come to all of some readings, itself or in what it calls: quicker than to follow it."""
+    left = {id(node) for node in readings}
+    called = {function}
+    todo = [function]
+    while todo and left:
+        for effect in todo.pop().effects:
+            if effect.kind is EffectKind.CLOCK:
+                left.discard(id(effect.node))
+            elif effect.callee is not None and effect.callee not in called:
+                called.add(effect.callee)
+                todo.append(effect.callee)
+    return not left
+
+
 def reads_both(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo) -> bool:
     """Whether a run of the function takes both readings: the start first, or each in every round of one loop."""
-    if function.is_generator:
-        return False  # what happens between is its user's
+    if function.is_generator or not _may_see(function, start, end):
+        return False  # what happens between the readings of a generator is its user's
     readings = [h for h in happenings(function) if h.effect.kind is EffectKind.CLOCK]
     first = next((i for i, h in enumerate(readings) if h.effect.node is start), None)
     if first is None:
@@ -159,7 +182,7 @@ def unwaited_run(function: FunctionInfo, model: Model) -> Confidence | None:
     return pending
 
 
-def _pending(between: list[Happening], end: Happening, model: Model, *, around: bool) -> Confidence | None:
+def _pending(between: Sequence[Happening], end: Happening, model: Model, *, around: bool) -> Confidence | None:
     pending: Confidence | None = None
     long_run = False
     for happening in between:
