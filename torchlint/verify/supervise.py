@@ -26,7 +26,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,8 @@ class _Nursery:
         order: dict[str, Any] = {"folder": folder, "environment": self.environment(folder), "device": device}
         if device == "cuda":
             order["cores"] = self._cores
+        else:  # code that names CUDA must not set up a device only to be tried on the host
+            order["environment"]["CUDA_VISIBLE_DEVICES"] = ""
         with self._turn:
             socket.send_fds(self._control, [json.dumps(order).encode()], [source, back])
             deadline = time.monotonic() + START_SECONDS
@@ -348,14 +350,12 @@ def run(
             named = {identity for ladder in ladders for identity in ladder}
             free = [[identity] for identity in experiments if identity not in named]
             while True:
+                # Nothing is measured while inputs are looked for: that keeps the processor busy.
+                bench.find([*free, *ladders], experiments)
                 wave = dict.fromkeys(filter(None, (bench.next(ladder) for ladder in [*free, *ladders])))
-                unknown = [experiments[identity] for identity in wave if bench.lacks_inputs(experiments[identity])]
-                if unknown:  # nothing is measured while inputs are looked for: that keeps the processor busy
-                    bench.find(unknown)
-                elif wave:
-                    bench.measure([experiments[identity] for identity in wave])
-                else:
+                if not wave:
                     break
+                bench.measure([experiments[identity] for identity in wave])
         finally:
             bench.end()
     environment["seconds"] = round(time.monotonic() - bench.started, 1)
@@ -390,6 +390,8 @@ class _Run:
         self.nurseries = {device: _Nursery(script, device, cores) for device, cores in zip(devices, shares)}  # noqa: B905
         self.results: dict[str, dict[str, Any]] = {}
         self.trials: dict[str, dict[str, Any]] = {}  # the inputs that were found, by experiment
+        self.accepted: dict[str, dict[str, Any]] = {}  # the last of them, by the code as written
+        self.rejected: dict[str, dict[str, Any]] = {}  # why code as written took none, whatever is flagged in it
         self.taken: list[tuple[float, float]] = []  # when experiments began, and for how long their pairs were to run
         self.unusable = ""
 
@@ -420,22 +422,49 @@ class _Run:
     def lacks_inputs(self, experiment: dict[str, Any]) -> bool:
         return experiment.get("inputs") is None and experiment["id"] not in self.trials
 
-    def find(self, experiments: list[dict[str, Any]]) -> None:
-        """Look for the inputs of some experiments, on all cores; where none are found, that is the result."""
-        with ThreadPoolExecutor(cores()) as pool:
-            for experiment, answer in zip(experiments, pool.map(self._found, experiments)):  # noqa: B905 (Python 3.9)
-                if answer["status"] == "measured":
-                    self.trials[experiment["id"]] = answer["trial"]
-                else:
-                    self.results[experiment["id"]] = answer
-                    self.watcher.finished(experiment, answer)
+    def find(self, ladders: list[list[str]], experiments: dict[str, dict[str, Any]]) -> None:
+        """Look for the inputs of the highest experiment of each ladder that has some, on all cores.
 
-    def _found(self, experiment: dict[str, Any]) -> dict[str, Any]:
+        Where none are found, that is the experiment's result, and the next of its ladder is looked at. Experiments on
+        the same code wait for each other: what one learns of it holds for all.
+        """
+        running: dict[Future[dict[str, Any]], dict[str, Any]] = {}
+        with ThreadPoolExecutor(cores()) as pool:
+            while True:
+                busy = {_code_as_written(experiment): experiment["id"] for experiment in running.values()}
+                for ladder in ladders:
+                    while (identity := self.next(ladder)) is not None and self.lacks_inputs(experiments[identity]):
+                        experiment = experiments[identity]
+                        code = _code_as_written(experiment)
+                        if code in busy:
+                            break
+                        if code not in self.rejected:
+                            busy[code] = identity
+                            running[pool.submit(self._found, experiment, self.accepted.get(code))] = experiment
+                            break
+                        self.settle(experiment, self.rejected[code])
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    experiment, answer = running.pop(future), future.result()
+                    if answer["status"] == "measured":
+                        self.trials[experiment["id"]] = self.accepted[_code_as_written(experiment)] = answer["trial"]
+                        continue
+                    if str(answer.get("where")).startswith("before:"):
+                        self.rejected[_code_as_written(experiment)] = answer
+                    self.settle(experiment, answer)
+
+    def settle(self, experiment: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Take an answer for the experiment's result."""
+        self.results[experiment["id"]] = answer
+        self.watcher.finished(experiment, answer)
+
+    def _found(self, experiment: dict[str, Any], trial: dict[str, Any] | None) -> dict[str, Any]:
         if (why := self.hindrance(experiment)) is not None:
             return {"status": "not run", "reason": why}
         worker = _Worker(self.nurseries[self.devices[0]], "cpu")
         try:
-            request = {"experiment": experiment, "seconds": 0.0, "find": True}
+            request = {"experiment": {**experiment, "trial": trial}, "seconds": 0.0, "find": True}
             return worker.ask(request, min(FIND_SECONDS, self.limits.seconds), self.limits.memory_bytes)
         finally:
             worker.end()
@@ -470,9 +499,7 @@ class _Run:
                 except IndexError:
                     return
                 self.watcher.started(experiment)
-                answer = self._one(experiment, device, len(todo), spare)
-                self.results[experiment["id"]] = answer
-                self.watcher.finished(experiment, answer)
+                self.settle(experiment, self._one(experiment, device, len(todo), spare))
         finally:
             for worker in spare:
                 worker.end()
@@ -507,6 +534,12 @@ class _Run:
             return BESIDE
         passed = (time.monotonic() - self.taken[0][0]) * len(self.devices)
         return max(0.0, (passed - sum(seconds for _, seconds in self.taken)) / len(self.taken))
+
+
+def _code_as_written(experiment: dict[str, Any]) -> str:
+    """What decides which inputs the code as written accepts."""
+    names = ("before", "entry", "arguments", "globals", "sizes", "widths", "dtype", "allow")
+    return json.dumps([experiment.get(name) for name in names])
 
 
 def bundle() -> str:

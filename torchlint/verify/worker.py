@@ -558,7 +558,7 @@ class Bench:
         self.inputs.sizes, self.inputs.device = self.experiment["sizes"][-1], self.torch.device("cpu")
         device_variants, self.variants = self.variants, self.both(self.inputs.device)
         begun, used = self.clock(), time.process_time()
-        start = {"dtype": self.experiment.get("dtype") or "float32"}
+        start = self.experiment.get("trial") or {"dtype": self.experiment.get("dtype") or "float32"}
 
         def time_left() -> bool:
             """Of the processor, so that a busy machine finds the same; by the clock no more than twice as much."""
@@ -583,7 +583,7 @@ class Bench:
             self.flags = measured
         self.inputs.device, self.variants = self.device, device_variants
         if outcome.error is not None:
-            raise Failed(self.told(outcome.error))
+            raise Failed(self.told(outcome.error)) from outcome.error
         return trial
 
     def fit(self, trial: dict[str, Any]) -> None:
@@ -1734,7 +1734,8 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
     confine(os.getcwd(), programs="compile" in granted)
     clean = landmarks(torch, "compile" in granted)
     guard.install()
-    named = any("cuda" in (spec.get(label) or "") for label in ("before", "after", "inputs"))
+    texts = [spec.get(label) or "" for label in ("before", "after", "inputs")]
+    named = any("cuda" in text or "pin_memory" in text for text in texts)
     try:
         with contextlib.ExitStack() as around:
             if device.type == "cpu" and named:
@@ -1753,7 +1754,7 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
 
 
 def where(error: BaseException) -> str:
-    """The line of the measured code that raised, for who writes a rule's page."""
-    frames = traceback.extract_tb(error.__traceback__, limit=-30)
+    """The line of the measured code that raised."""
+    frames = traceback.extract_tb((error.__cause__ or error).__traceback__, limit=-30)
     place = next((f"{f.filename.strip('<>')}:{f.lineno}" for f in reversed(frames) if f.filename.startswith("<")), "")
     return printable(place)
