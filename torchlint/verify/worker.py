@@ -63,7 +63,7 @@ TRIAL_SECONDS = 6.0  # of the processor, for finding inputs that the code accept
 SALTS = 6  # sets of random inputs that a trial must stand
 MAX_MESSAGE = 300  # characters of an error that are looked at
 CALL_SECONDS = 1.0  # that one call may take; else it is measured at smaller sizes
-LONG_SECONDS = 0.4  # and above which smaller sizes are preferred, where they are accepted: rounds are of four calls
+LONG_SECONDS = 0.4  # with its inputs, above which smaller sizes are preferred, if accepted: rounds are of four calls
 MAX_EVENTS = 400  # of a trace, per lane
 MAX_MARKS = 400  # of a memory curve
 # Largest difference of results, relative to the largest magnitude, that counts as equal.
@@ -616,9 +616,9 @@ class Bench:
         self.attempt(trial)
 
     def is_long(self) -> bool:
-        """Whether a call of the code as written, which has run before, leaves room for few rounds."""
-        entry, (arguments,) = self.prepare(self.variants[0])
+        """Whether a call of the code as written, which has run before, leaves room for few rounds, inputs and all."""
         started = self.clock()
+        entry, (arguments,) = self.prepare(self.variants[0])
         entry(*arguments)
         self.sync()
         return self.clock() - started > LONG_SECONDS
