@@ -47,12 +47,19 @@ class DataParallel(Rule):
     def _report(self, site: sites.Call, model: Model) -> Iterator[Report]:
         if hotness.in_test(site.context) or model.autograd_off(site.context) or _is_unwrapped(site, model):
             return
+        if _names_one_device(site):
+            return  # then it calls the module as it is
         yield Report(
             site.node,
             f"{quote(site.node)} copies the model to every device on every step, from one Python process",
             "Run one process a device with `DistributedDataParallel`",
             Confidence.SURE,
         )
+
+
+def _names_one_device(site: sites.Call) -> bool:
+    named = site.argument(1, "device_ids")
+    return named is not None and isinstance(named.node, (cst.List, cst.Tuple)) and len(named.node.elements) == 1
 
 
 def _is_unwrapped(site: sites.Call, model: Model) -> bool:

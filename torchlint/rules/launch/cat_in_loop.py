@@ -51,6 +51,8 @@ class CatInLoop(Rule):
             confidence = Confidence.POSSIBLE  # once, of what a program is set up with; or of a few kinds
         if kind is Iterates.LAYERS:
             confidence = Confidence.POSSIBLE  # a dense block: the next layer reads what has grown
+        if _is_cut(grown, site, model):
+            confidence = Confidence.POSSIBLE  # a buffer or a window: it stays about as long as it is
         if _doubles(site, grown, model):
             confidence = Confidence.POSSIBLE  # pieces of itself: it doubles, or a layer reads all of it
         hot = model.hot(site.context)
@@ -86,6 +88,18 @@ def _fed_back(site: sites.Call, model: Model) -> bool:
     """Whether a caller passes what the call gave before."""
     calls = (model.call(caller.node) for caller in model.function_of(site.context).callers)
     return any(site.node in argument.value.origins for call in calls if call is not None for argument in call.arguments)
+
+
+def _is_cut(grown: cst.BaseExpression, site: sites.Call, model: Model) -> bool:
+    """Whether the function also keeps only a part of what it has joined: `pending = pending[:, stride:]`."""
+    name = dotted(grown)
+    return name is not None and any(
+        assign.context.owner is site.context.owner
+        and isinstance(assign.value_node, cst.Subscript)
+        and dotted(assign.value_node.value) == name
+        and any(isinstance(part.slice, cst.Slice) for part in assign.value_node.slice)
+        for assign in model.sites.assigned(name)
+    )
 
 
 def _doubles(site: sites.Call, grown: cst.BaseExpression, model: Model) -> bool:

@@ -97,7 +97,8 @@ class LoopOverTensor(Rule):
         if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= _SHORT):
             return None
         if (
-            hotness.in_test(site.context)
+            _fills_few_names(site, model)
+            or hotness.in_test(site.context)
             or hotness.in_worker(site.context)
             or hotness.iterates(site.context) in _NOT_ROUNDS
         ):
@@ -128,9 +129,17 @@ class LoopOverTensor(Rule):
         return min(walked, work)
 
 
-def _is_nested(site: sites.Loop) -> bool:
-    facts = site.context.loop
-    return facts is not None and bool(facts.inner)
+def _fills_few_names(site: sites.Loop, model: Model) -> bool:
+    """Whether what a comprehension makes is taken apart into a few names: `rows, columns = (f(x) for x in found)`."""
+    around = model.parent(site.node)
+    if not isinstance(around, cst.Assign):
+        return False
+    target = around.targets[0].target
+    return (
+        isinstance(target, (cst.Tuple, cst.List))
+        and len(target.elements) <= _SHORT
+        and not any(isinstance(element, cst.StarredElement) for element in target.elements)
+    )
 
 
 def _is_large(site: sites.Loop, model: Model) -> bool:
@@ -319,6 +328,10 @@ def _decomposes(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionI
 def _selects(model: Model, node: cst.CSTNode) -> bool:
     """Whether a node hands on what a mask or `unique` selects, so that each round's result has a size of its own."""
     if type(node) is cst.Call:
+        site = model.call(node)
+        namespace, _, last = (site.callee or "").rpartition(".") if site is not None else ("", "", "")
+        if namespace.startswith("torchvision.ops") and last in _SELECTING:
+            return True
         made = operation(model, node)
         return made is not None and (
             made.name in _SELECTING
@@ -485,12 +498,27 @@ def _own(model: Model, target: FunctionInfo, seen: frozenset[int]) -> Confidence
         return None
     if id(target) in seen or len(seen) >= _DEPTH:
         return Confidence.POSSIBLE
-    work = _work(model, [target.node.body], seen | {id(target)})
+    if _carries_state(target):
+        return None
+    home = model.home.get(target.node, model)
+    work = _work(home, [target.node.body], seen | {id(target)})
     if work is not None and any(
-        isinstance(node, (cst.For, cst.While)) or _selects(model, node) for node in within([target.node.body])
+        isinstance(node, (cst.For, cst.While)) or _selects(home, node) for node in within([target.node.body])
     ):
         return min(work, Confidence.POSSIBLE)  # rounds may differ in what it does
     return work
+
+
+def _carries_state(target: FunctionInfo) -> bool:
+    """Whether a method makes an attribute out of what it was: the next call goes on from what this one left."""
+    for node in within(target.body_nodes):
+        if isinstance(node, cst.AugAssign) and isinstance(node.target, cst.Attribute):
+            return True
+        if isinstance(node, cst.Assign):
+            read = names_read(node.value)
+            if any(isinstance(place.target, cst.Attribute) and dotted(place.target) in read for place in node.targets):
+                return True
+    return False
 
 
 def _module(function: Value) -> Confidence | None:

@@ -13,16 +13,19 @@ from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import ANYWHERE, DEVICE, Gate, Kind
+from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Gate, Kind
 
 _DEEPEST = 4  # how many calls deep helpers are followed
 _WORK = frozenset({EffectKind.LAUNCH, EffectKind.FORWARD})
+_WAITS = frozenset({EffectKind.WAIT})
 _LONGEST = 4000  # effects of one function, helpers included
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
     """An effect as the function at hand sees it: `context` is where that function does it, or calls what does.
+
+    A call is one where what is called is not followed any deeper.
 
     `gates` are what makes it rarer than the code at `context`, in the functions that are called there.
     """
@@ -62,7 +65,11 @@ def _collect(
             stands = effect.context
             further = gates.union(_gates(stands))
         if effect.kind is EffectKind.CALL and effect.callee is not None:
-            if effect.callee not in path and len(path) <= _DEEPEST:
+            if effect.callee in path:
+                continue
+            if len(path) > _DEEPEST:
+                result.append(Happening(effect, here, further))
+            else:
                 first = len(result)
                 _collect(effect.callee, effect.part, here, further, (*path, effect.callee), result)
                 if effect.callee.role is Role.SETUP:  # reading and writing files: what it launches is little of it
@@ -184,11 +191,13 @@ def unwaited_run(function: FunctionInfo, model: Model) -> Confidence | None:
 
 def _pending(between: Sequence[Happening], end: Happening, model: Model, *, around: bool) -> Confidence | None:
     pending: Confidence | None = None
-    long_run = False
+    unsure = False
     for happening in between:
         effect = happening.effect
         if _excluded(happening.context, end.context):
             continue
+        if effect.callee is not None:
+            unsure = unsure or hotness.does(effect.callee, _WAITS)
         if effect.kind is EffectKind.WAIT and _runs_with(happening, end):
             if around or any(
                 not end.context.inside(loop) and not end.effect.context.inside(loop)
@@ -198,11 +207,11 @@ def _pending(between: Sequence[Happening], end: Happening, model: Model, *, arou
             pending = None
         elif effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD):
             sure = _launches(effect, model)
-            long_run = long_run or _is_long_run(happening, end.context)
+            # What is still queued at the end of a long run is little of the whole.
+            unsure = unsure or _is_long_run(happening, end.context)
             if sure is not None and (pending is None or sure > pending):
                 pending = sure
-    # What is still queued at the end of a long run is little of the whole.
-    return Confidence.POSSIBLE if pending is not None and long_run else pending
+    return Confidence.POSSIBLE if pending is not None and unsure else pending
 
 
 def _is_total(start: Happening, end: Happening) -> bool:
@@ -234,6 +243,8 @@ def _launches(effect: Effect, model: Model) -> Confidence | None:
         return None
     if place & DEVICE:
         return Confidence.LIKELY
+    if value is not None and value.kind is Kind.TENSOR and place & HOST:
+        return Confidence.POSSIBLE  # it is known to be on the host at times, and nowhere else
     if (value is not None and value.conf is Confidence.POSSIBLE) or _is_foreign(effect, model):
         return Confidence.POSSIBLE
     return Confidence.LIKELY if model.accelerated else Confidence.POSSIBLE

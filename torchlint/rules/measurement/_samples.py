@@ -12,7 +12,7 @@ import libcst as cst
 from torchlint.rules._warmth import KEEPS, names_used, own_calls
 from torchlint.rules.measurement._intervals import happenings
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.contexts import Context, Iterates
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
@@ -113,7 +113,7 @@ def repeated(interval: Interval, model: Model) -> Repeated | None:
     """The first work in the interval, where it is the same in each round of a loop, or runs once."""
     for call in interval.inside:
         name = dotted(call.node.func)
-        if name is not None and _works(call, interval):
+        if name is not None and _works(call, interval) and call.context.enclosing(Scope.HANDLER) is None:
             loop = next(iter(call.context.enclosing_loops()), None)
             if loop is None:
                 once = sampled_by_callers(interval.function) or _runs_on_its_own(call, interval)
@@ -146,8 +146,8 @@ def _uses_its_count(interval: Interval, loop: Context) -> bool:
 
 
 def sampled_by_callers(function: FunctionInfo) -> bool:
-    """Whether the file takes several samples of what the function times, in a loop."""
-    return any(caller.context.enclosing_loops() for caller in function.callers)
+    """Whether the file takes several samples of what the function times, in a loop: not one now and then."""
+    return any(caller.context.enclosing_loops() and not caller.context.rare for caller in function.callers)
 
 
 def _runs_on_its_own(call: sites.Call, interval: Interval) -> bool:

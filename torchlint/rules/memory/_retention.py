@@ -80,11 +80,19 @@ def kept_past_step(name: str, context: Context, model: Model) -> Retention | Non
     for loop in context.enclosing_loops():
         if _reset_inside(base, loop, owner, model):
             return None
-        if hotness.iterates(loop) is Iterates.STEPS:
+        if hotness.iterates(loop) is Iterates.STEPS and not _is_part_of_step(hot, owner, model):
             return Retention(hot, loop, Confidence.SURE)
     if owner is not None and _outlives_its_maker(base, owner, model):
         return Retention(hot, None, Confidence.LIKELY)
     return None
+
+
+def _is_part_of_step(hot: Hot, owner: FunctionInfo | None, model: Model) -> bool:
+    """Whether a loop that runs a model is a part of one step: a loop that trains calls the function around."""
+    if hot.trains or owner is None or owner.body is None:
+        return False
+    called = model.hot(owner.body)
+    return called is not None and called.trains
 
 
 def _outlives_its_maker(name: str, owner: FunctionInfo, model: Model) -> bool:

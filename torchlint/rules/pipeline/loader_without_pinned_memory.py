@@ -27,7 +27,8 @@ class LoaderWithoutPinnedMemory(Rule):
     words = loaders.WORDS
 
     def on_module(self, model: Model) -> Iterator[Report]:
-        unpinned = [site for site in loaders.loader_calls(model) if site.result.pinned is False]
+        made = loaders.loader_calls(model)
+        unpinned = [site for site in made if site.result.pinned is False and not _hands_out_lists(site)]
         feeds = _feeds(model) if unpinned else {}
         for site in unpinned:
             if site.node not in feeds:
@@ -44,6 +45,12 @@ class LoaderWithoutPinnedMemory(Rule):
                 (("its batches go to the device here", copy),),
                 _pin(site),
             )
+
+
+def _hands_out_lists(site: sites.Call) -> bool:
+    """Whether a batch is a list of samples as they are, of which nothing can be pinned: `collate_fn=list`."""
+    collate = site.argument(6, "collate_fn")
+    return collate is not None and collate.value.qual in ("list", "tuple")
 
 
 def _feeds(model: Model) -> Feeds:

@@ -40,6 +40,8 @@ class LoopInvariantTransfer(Rule):
         hot = model.hot(site.context)
         if hot is None or transfers.copied_at_rate(model, site.context, Confidence.LIKELY) is None:
             return
+        if name is not None and _is_buffer(name, site.context):
+            return  # it is where its module is
         is_module = receiver.kind is Kind.MODULE or _is_called(site, model)
         loop = _loop_that_repeats(site, name, model) if name is not None else None
         if loop is not None:
@@ -58,6 +60,15 @@ class LoopInvariantTransfer(Rule):
             _related(hot, loop),
             _repairs.moved_once(model, site, loop.node) if loop is not None and loop.node is not None else None,
         )
+
+
+def _is_buffer(name: str, context: Context) -> bool:
+    """Whether an attribute is a buffer of its module: only `register_buffer` stores it by a call."""
+    holder, _, attribute = name.rpartition(".")
+    if context.owner is None or context.owner.cls is None or holder != "self":
+        return False
+    made = next((cls.stores[attribute] for cls in context.owner.cls.lineage() if attribute in cls.stores), None)
+    return made is not None and all(isinstance(node, cst.Call) for node in made)
 
 
 def _reaches_device(site: sites.Call, receiver: Value) -> bool:

@@ -17,6 +17,7 @@ from torchlint.rules.traffic._dispatch import has_fused_branch
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Scope
 from torchlint.semantics.model import Model
+from torchlint.semantics.values import Kind
 
 _FUSED: Final = frozenset(
     """scaled_dot_product_attention flash_attn_func flash_attn_varlen_func flash_attn_qkvpacked_func
@@ -52,6 +53,7 @@ class NaiveAttention(Rule):
             or _merges(model, softmax.operands[0])
             or not feeds_only(model, site.node, _is_product, _AFTER)
             or _weighs_others(model, site)
+            or _over_queries(model, softmax)
         ):
             return
         if has_fused_branch(model, site.context, _FUSED):
@@ -74,6 +76,23 @@ class NaiveAttention(Rule):
 
 def _is_product(step: Operation) -> bool:
     return step.name in ("matmul", "baddbmm", "einsum") and len(step.operands) == 2
+
+
+def _over_queries(model: Model, softmax: Operation) -> bool:
+    """Whether the weights are known not to add up to one over the last dimension, which is that of the keys."""
+    site = softmax.call
+    assert site is not None
+    if site.function.kind is Kind.MODULE:
+        made = model.call(site.function.origin) if site.function.origin is not None else None
+        given = made.argument(0, "dim") if made is not None else None
+        along = given.node if given is not None else None
+    else:
+        along = softmax.argument(1, "dim")
+    dim = model.value(along).const if along is not None else None
+    if not isinstance(dim, int):
+        return False
+    rank = model.value(softmax.operands[0]).rank
+    return dim not in (-1, rank - 1) if rank is not None else dim < -1
 
 
 def _weighs_others(model: Model, softmax: sites.Call) -> bool:

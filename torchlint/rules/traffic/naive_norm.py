@@ -14,6 +14,7 @@ from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic._arithmetic_repairs import is_biased, norm
 from torchlint.rules.traffic._dispatch import eager, has_fused_branch
 from torchlint.semantics import sites
+from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 
 _AROUND: Final = (CASTS | SHAPES) - {"detach"}  # detached statistics have other gradients than a norm's
@@ -35,7 +36,7 @@ class NaiveNorm(Rule):
         if site.operator not in ("*", "/"):
             return
         made = operation(model, site.node)
-        found = _norm(model, made) if made is not None else None
+        found = _norm(model, made, site.context) if made is not None else None
         if (
             made is None
             or found is None
@@ -56,7 +57,7 @@ class NaiveNorm(Rule):
         )
 
 
-def _norm(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confidence] | None:
+def _norm(model: Model, made: Operation, context: Context) -> tuple[str, cst.BaseExpression, Confidence] | None:
     """The function that says the same, what it normalises, and how sure it is."""
     for value, root in _unweighted(model, made):
         spread = reach(
@@ -78,10 +79,16 @@ def _norm(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confi
             if squared is None or not same(model, squared, value):
                 continue
             return ("rms_norm", value, Confidence.LIKELY) if found is None else ("layer_norm", found, Confidence.LIKELY)
-    return _by_deviation(model, made)
+    return _by_deviation(model, made, context)
 
 
-def _by_deviation(model: Model, made: Operation) -> tuple[str, cst.BaseExpression, Confidence] | None:
+def _is_of_module(context: Context) -> bool:
+    """Whether code is a module's: elsewhere numbers such as rewards are standardised, once and on the host."""
+    cls = context.owner.cls if context.owner is not None else None
+    return cls is not None and cls.find_method("forward") is not None
+
+
+def _by_deviation(model: Model, made: Operation, context: Context) -> tuple[str, cst.BaseExpression, Confidence] | None:
     """`(x - mean) / (std + eps)`, be it scaled: a layer norm, save for the sample's correction."""
     if made.name != "div":
         return None
@@ -93,7 +100,7 @@ def _by_deviation(model: Model, made: Operation) -> tuple[str, cst.BaseExpressio
         for factor in factors if step.operands and _over_last(model, step) else ():
             x = _centred(model, factor)
             if x is not None and same(model, x, step.operands[0]):
-                return "layer_norm", x, Confidence.LIKELY
+                return "layer_norm", x, Confidence.LIKELY if _is_of_module(context) else Confidence.POSSIBLE
     return None
 
 

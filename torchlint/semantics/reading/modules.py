@@ -38,6 +38,13 @@ _COMMON_METHODS = frozenset(
 )
 
 
+def _holds_modules(holder: Value, attribute: str) -> bool:
+    """Whether what an object has under a name that is not known may be a module: not by the names of plain methods."""
+    if holder.kind is Kind.MODULE:
+        return True
+    return holder.cls is not None and (attribute == "forward" or attribute not in _COMMON_METHODS)
+
+
 class ModuleReader(TensorReader):
     """Evaluates calls of modules and of what is not known."""
 
@@ -157,7 +164,7 @@ class ModuleReader(TensorReader):
         if unique is not None:
             return self.call_own(unique, self.instance_of(unique.cls) if unique.cls is not None else None, site)
         holder = function.bound if function.bound is not None else site.receiver
-        if site.method is None or (holder is not None and (holder.cls is not None or holder.kind is Kind.MODULE)):
+        if site.method is None or (holder is not None and _holds_modules(holder, site.method)):
             # A parameter, an attribute or the result of an expression is called.
             given = function.deps or holder is not None
             if (

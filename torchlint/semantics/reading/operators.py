@@ -233,7 +233,7 @@ class OperatorReader(ConditionReader):
                 self.truth(node, searched, "in")
             elif left.kind is Kind.TENSOR and right.kind is Kind.CONTAINER and right.qual in ("list", "tuple"):
                 self.truth(node, left, "in")
-            elif searched is None or searched.kind in (Kind.NUMBER, Kind.UNKNOWN):  # `step in (10, 100)`
+            elif searched is None or searched.kind in (Kind.NUMBER, Kind.UNKNOWN, Kind.OBJECT):  # `step in (10, 100)`
                 asked = self.gates_of_comparison("==" if operator == "in" else "!=", left_node, left, NUMBER)
                 return NUMBER if asked is None else NUMBER.but(gates=asked)
             return NUMBER
