@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from torchlint.semantics.hotness import Body, Hot
 
 
+# Parameters of a function, by index, and the truth that a branch of its body asks of them: of the value itself, or of
+# its being a text, as `mode == "train"` asks; "" where it is the value itself.
+Asked = frozenset[tuple[int, bool, str]]
+
+
 class Scope(enum.Enum):
     """What a link of the chain is."""
 
@@ -71,9 +76,7 @@ class Context:
     test: cst.BaseExpression | None = None  # of a branch
     negated: bool = False  # the branch runs where the test is false
     leaves: bool = False  # the branch ends by leaving the loop, or the function
-    asks: frozenset[tuple[int, bool]] = (
-        frozenset()
-    )  # parameters of the function, and the truth that a branch asks of them
+    asks: Asked = frozenset()
     manager: Value | None = None  # of a `with`
     flags: frozenset[str] = frozenset()  # of a `with`: "no_grad", "enable_grad", "autocast:bfloat16", "profiler", ...
     # Worked out from the surrounding context when this one is made, since they are asked for everywhere.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchlint.semantics.asking import question
-from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.contexts import Asked, Context, Iterates, Scope
 from torchlint.semantics.functions import (
     COLD_ROLES,
     HOT_ROLES,
@@ -25,9 +25,6 @@ from torchlint.semantics.functions import (
 )
 from torchlint.semantics.names import below, names_in, within
 from torchlint.semantics.values import MISSING, Gate, Kind, Value
-
-# Parameters by index, and the truth that a branch of the function's body asks of them.
-Asked = frozenset[tuple[int, bool]]
 
 
 @dataclass(slots=True, eq=False)
@@ -503,10 +500,11 @@ def _may_reach(function: FunctionInfo, asks: Asked) -> Iterator[CallerSite]:
     for caller in function.callers:
         if function.ends_program and caller.context.loops:
             continue  # a process of its own, which ends with this call
-        given = ((function.parameters[index], truth) for index, truth in asks)
+        given = ((function.parameters[index], truth, text) for index, truth, text in asks)
         if all(
-            _truth_given(parameter, caller) in (None, truth) and not _seldom_given(parameter, caller, truth)
-            for parameter, truth in given
+            _truth_given(parameter, caller, text) in (None, truth)
+            and (text or not _seldom_given(parameter, caller, truth))
+            for parameter, truth, text in given
         ):
             yield caller
 
@@ -518,34 +516,41 @@ def _seldom_given(parameter: Parameter, caller: CallerSite, truth: bool) -> bool
     return gates is not None and gates[0 if truth else 1] in (Gate.RARE, Gate.DEBUG)
 
 
-def _truth_given(parameter: Parameter, caller: CallerSite) -> bool | None:
-    """Whether a call gives a true value for a parameter; None where that is not known."""
+def _truth_given(parameter: Parameter, caller: CallerSite, text: str) -> bool | None:
+    """Whether a call gives a true value, or that text, for a parameter; None where that is not known."""
     given = parameter.passed.get(caller.node)
     if given is not None:
-        return None if given.const is MISSING else bool(given.const)
+        if given.const is MISSING:
+            return None
+        return given.const == text if text else bool(given.const)
     if not isinstance(caller.node, cst.Call) or any(argument.star for argument in caller.node.args):
         return None
-    return _switch(parameter)
+    return _switch(parameter, text)
 
 
-def _switch(parameter: Parameter) -> bool | None:
-    """Whether a parameter is on or off where it is left out; None where it is no switch."""
+def _switch(parameter: Parameter, text: str) -> bool | None:
+    """Whether a parameter is on, or is that text, where it is left out; None where it is no switch."""
     default = parameter.default
+    if text:
+        return default.raw_value == text if isinstance(default, cst.SimpleString) else None
     return {"True": True, "False": False}.get(default.value) if isinstance(default, cst.Name) else None
 
 
-def _holds_unasked(function: FunctionInfo, index: int, truth: bool) -> bool:
-    """Whether an interface that is called without its options gets to what is behind a switch."""
-    return _switch(function.parameters[index]) in (None, truth)
+def _holds_unasked(function: FunctionInfo, index: int, truth: bool, text: str) -> bool:
+    """Whether an interface that is called without its options gets to what is behind a switch.
+
+    To any of its modes, which whoever trains or predicts with it chooses.
+    """
+    return bool(text) or _switch(function.parameters[index], text) in (None, truth)
 
 
 def _asked_of_base(function: FunctionInfo, asks: Asked) -> bool:
     """Whether a call of the method that it overrides may ask for what is behind its switches."""
-    truths = {function.parameters[index].name: truth for index, truth in asks}
+    truths = {function.parameters[index].name: (truth, text) for index, truth, text in asks}
     for cls in function.cls.lineage()[1:] if function.cls is not None else ():
         method = cls.methods.get(function.name)
         if method is not None:
-            same = frozenset((p.index, truths[p.name]) for p in method.parameters if p.name in truths)
+            same = frozenset((p.index, *truths[p.name]) for p in method.parameters if p.name in truths)
             if any(_may_reach(method, same)):
                 return True
     return False

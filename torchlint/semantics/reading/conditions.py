@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
-from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.contexts import Asked, Context, Scope
 from torchlint.semantics.names import device_bits, dotted, identifier, within
 from torchlint.semantics.reading.attributes import AttributeReader
 from torchlint.semantics.reading.evidence import COUNTED
@@ -76,18 +76,24 @@ class ConditionReader(AttributeReader):
             self.model.values[node] = value
         return value
 
-    def asks_of(self, test: cst.BaseExpression, truth: bool) -> frozenset[tuple[int, bool]]:
-        """The parameters of the function, by index, that must be true, or false, for a test to have that truth."""
+    def asks_of(self, test: cst.BaseExpression, truth: bool) -> Asked:
+        """What must be true of the parameters of the function for a test to have that truth."""
         test, flipped = _unnegated(test)
         truth ^= flipped
         if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And) == truth:
             return self.asks_of(test.left, truth) | self.asks_of(test.right, truth)
+        text = ""
+        if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+            operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
+            if isinstance(operator, (cst.Equal, cst.NotEqual)) and isinstance(other, cst.SimpleString):
+                test, text = test.left, str(other.raw_value)
+                truth ^= isinstance(operator, cst.NotEqual)
         value = self.frame.env.get(identifier(test.value)) if isinstance(test, cst.Name) else None
         if value is None or value.ident is None or value.ident >= len(self.frame.info.parameters):
             return frozenset()
         parameter = self.frame.info.parameters[value.ident]
         asked = isinstance(test, cst.Name) and parameter.name == identifier(test.value) and not parameter.star
-        return frozenset({(parameter.index, truth)}) if asked else frozenset()
+        return frozenset({(parameter.index, truth, text)}) if asked else frozenset()
 
     def gates_of_comparison(
         self, operator: str, left_node: cst.BaseExpression, left: Value, right: Value
