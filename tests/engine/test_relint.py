@@ -307,6 +307,26 @@ _SUBTLE = {
         {"helpers.py": HELPERS + "# a\rx = 1\n", "train.py": TRAIN},
         ("train.py", "        log(loss)", "        print(log)"),
     ),
+    "the workers of a loader, by their number": (
+        {
+            "rows.py": "import torch\nfrom torch.utils.data import Dataset\n\n\nclass Rows(Dataset):\n"
+            "    def __getitem__(self, at):\n        return torch.ones(at).cuda()\n",
+            "feed.py": "from torch.utils.data import DataLoader\nfrom rows import Rows\n\n\n"
+            "def feed(workers):\n    return DataLoader(Rows(), num_workers=workers)\n",
+            "top.py": "from feed import feed\n\n\ndef top():\n    return feed(4)\n",
+        },
+        ("top.py", "4", "0"),
+    ),
+    "what a clock in another file times": (
+        {
+            "ticks.py": "import time\nfrom contextlib import contextmanager\n\n\n@contextmanager\ndef timed():\n"
+            "    start = time.time()\n    yield\n    print(time.time() - start)\n",
+            "work.py": "import torch\n\n\ndef work(a):\n    a @ a\n",
+            "main.py": "import torch\nfrom ticks import timed\nfrom work import work\n\n\ndef main():\n"
+            "    a = torch.ones(9, 9).cuda()\n    work(a)\n    with timed():\n        work(a)\n",
+        },
+        ("work.py", "a @ a", "a.tolist()"),
+    ),
     "a class named within quotes": (
         {
             "hooks.py": "class Hook:\n    def run(self, x):\n        return x\n",

@@ -320,8 +320,8 @@ class _Edit:
         return {other for other, wide in enumerate(self._ledger.wide) if (number, name) in wide.touches}
 
     def _tells(self, words: str, files: Collection[int]) -> bool:
-        """Whether an edited file holds words that are asked about, or did; none mean all that there is."""
-        return not words or any(n in files or _holds(self._text(n), words) for n in self._changed)
+        """Whether a file that the edit reaches holds words that are asked about, or did; none mean all there is."""
+        return not words or any(n in files or _holds(self._text(n), words) for n in self._linted)
 
     def _document(self, number: int) -> tuple[Document, Settings, Path]:
         """The document of a file. Raises UnclearError where it cannot be opened."""

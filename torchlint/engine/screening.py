@@ -26,12 +26,15 @@ def has_signs(text: str) -> bool:
 
 
 def candidates(text: str, rules: Iterable[type[Rule]], *, linked: bool = False) -> list[type[Rule]]:
-    """Those of `rules` that can fire in a file with this text. In a `linked` file others may show what it handles."""
+    """Those of `rules` that can fire in a file with this text.
+
+    In a `linked` file others may show what it handles, and hold the words of rules for which these travel.
+    """
     folded = _folded(text)
     if not linked and not _SIGNS.search(folded):
         return []
     has_word = functools.cache(folded.__contains__)  # rules share words
-    return [rule for rule in rules if not rule.words or any(map(has_word, rule.words))]
+    return [rule for rule in rules if not rule.words or linked and rule.words_travel or any(map(has_word, rule.words))]
 
 
 def _folded(text: str) -> str:

@@ -116,6 +116,8 @@ class Rule:
     calls: ClassVar[tuple[str, ...]] = ()
     # Words of which at least one stands in the text of every file in which the rule can fire.
     words: ClassVar[tuple[str, ...]] = ()
+    # Whether they may stand in another file of its program instead: `torch.compile` on what this file defines.
+    words_travel: ClassVar[bool] = False
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         """A call was evaluated."""

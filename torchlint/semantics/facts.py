@@ -34,8 +34,11 @@ _DONE = tuple(
         EffectKind.FORWARD,
     )
 )
+_WORK = _OF_ITS_OWN | {EffectKind.FORWARD}
+_READS_CLOCK = frozenset({EffectKind.CLOCK})
 _DEEP = 3  # levels of members of a value that are told
 _ABOVE = 2  # levels of callers that are told in full; from further up come only answers
+_TIMED = 3  # the same, of what reads a clock; and levels of calls whose work is told to it
 
 
 @dataclass(slots=True)
@@ -88,7 +91,8 @@ class _Teller:
         self._told: dict[tuple[int, int], Any] = {}
         self._kept: list[Value] = []  # those that were told, so that no other takes the identity of one
         self._doing: dict[int, list[str]] = {}
-        self._done: dict[int, list[tuple[Any, Any]]] = {}
+        self._done: dict[tuple[int, bool], list[tuple[Any, Any]]] = {}
+        self._works: dict[tuple[int, int], Any] = {}
 
     def told(self) -> dict[int, Facts]:
         told = told_to(self._models, self._places, self._place_of)
@@ -254,10 +258,13 @@ class _Teller:
             else None,
         )
 
-    def _call(self, info: FunctionInfo, caller: CallerSite, above: int = _ABOVE) -> str:
+    def _call(self, info: FunctionInfo, caller: CallerSite, above: int | None = None) -> str:
         """How a call site calls a function: what it passes, where it stands, and what is known of its own callers."""
         context = caller.context
         owner = context.owner
+        timed = hotness.does(info, _READS_CLOCK)
+        if above is None:
+            above = _TIMED if timed else _ABOVE
         key = (id(caller), above)
         known = self._sites.get(key)
         if known is not None:
@@ -265,7 +272,7 @@ class _Teller:
         self._sites[key] = "again"  # within a circle of calls
         further: Any = None
         if owner is not None:
-            does = self._steps(owner, caller)
+            does = self._steps(owner, caller, timed)
             seen = [self._call(owner, one, above - 1) for one in owner.callers] if above > 1 else len(owner.callers)
             around = (
                 None if owner.cls is None else (owner.cls.qualname, owner.cls.base_names, sorted(owner.cls.methods))
@@ -291,12 +298,16 @@ class _Teller:
         reasons = [(text, self._numbers.get(id(self._home(node, info)))) for text, node in hot.reasons]
         return reasons, hot.rate.value, hot.trains, hot.interface
 
-    def _steps(self, owner: FunctionInfo, caller: CallerSite) -> list[Any]:
+    def _steps(self, owner: FunctionInfo, caller: CallerSite, timed: bool) -> list[Any]:
         """What a function does before and after a call, as far as that matters to what is called."""
-        steps = self._done.get(id(owner))
+        key = id(owner), timed
+        steps = self._done.get(key)
         if steps is None:
-            told = ((effect.node, self._step(effect)) for effect in owner.effects if effect.kind not in _OF_ITS_OWN)
-            steps = self._done[id(owner)] = [*told]
+            if timed:
+                told = [(effect.node, (self._step(effect), self._work(effect))) for effect in owner.effects]
+            else:
+                told = [(effect.node, self._step(effect)) for effect in owner.effects if effect.kind not in _OF_ITS_OWN]
+            steps = self._done[key] = told
         return ["here" if node is caller.node else step for node, step in steps if step or node is caller.node]
 
     def _step(self, effect: Effect) -> Any:
@@ -308,6 +319,17 @@ class _Teller:
             kinds = (next(iter(kind)).value for kind in _DONE if hotness.does(callee, kind))
             done = self._doing[id(callee)] = list(kinds)
         return done
+
+    def _work(self, effect: Effect, depth: int = _TIMED) -> Any:
+        """What an effect has the device do, or waits for: who times it by readings of a clock elsewhere sees that."""
+        callee = effect.callee
+        if callee is None:
+            return self._chain(effect.context), self._effect(effect)
+        key = id(callee), depth
+        if key not in self._works:
+            inner = [one for one in callee.effects if one.kind in _WORK or one.callee is not None] if depth else []
+            self._works[key] = _digest([self._work(one, depth - 1) for one in inner])
+        return self._chain(effect.context), effect.part, self._works[key]
 
     def _home(self, node: Any, info: FunctionInfo) -> Model | None:
         return next(iter(self._models.values())).home.get(node)

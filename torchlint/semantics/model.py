@@ -86,6 +86,12 @@ class Model:
         self.project.note(self, ("words", " ".join(words)))
         return self.project.models
 
+    def looked_at(self) -> Sites:
+        """Its sites, for a question about another file whose answer hangs on the code of this one."""
+        if self.project is not None:
+            self.project.note_look(self)
+        return self.sites
+
     def overrides(self, cls: ClassInfo, name: str) -> list[FunctionInfo]:
         """The methods of that name in the classes below a class, in all that is read together."""
         if self.project is not None:
@@ -142,8 +148,7 @@ class Model:
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node around a node. A question walks a whole definition: ask where there may be something to report."""
-        if self.project is not None:
-            self.project.note_look(self)
+        self.looked_at()
         while node not in self._parents and self._unwalked:
             # One definition after the other: what is asked about mostly stands in a few of them.
             statement = self._unwalked.pop()

@@ -22,6 +22,7 @@ class GraphBreakBranch(Rule):
     summary = "Python control flow on tensor data breaks the graph of a compiled region"
     torch = "2.0"
     words = ("compile",)
+    words_travel = True
 
     def on_truth(self, site: sites.Truth, model: Model) -> Iterator[Report]:
         if site.how == "assert" or site.value.kind is not Kind.TENSOR or site.value.on_host:

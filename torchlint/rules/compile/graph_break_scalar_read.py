@@ -26,6 +26,7 @@ class GraphBreakScalarRead(Rule):
     torch = "2.0"
     calls = (".item", ".tolist", *_CONVERSIONS)
     words = ("compile",)
+    words_travel = True
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         value = site.receiver

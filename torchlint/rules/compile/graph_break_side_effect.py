@@ -34,6 +34,7 @@ class GraphBreakSideEffect(Rule):
     torch = "2.0"
     calls = _CALLS
     words = ("compile",)
+    words_travel = True
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         function = region(site.context, model)

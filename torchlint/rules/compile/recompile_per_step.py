@@ -45,6 +45,7 @@ class RecompilePerStep(Rule):
     summary = "A compiled region is compiled again on every step"
     torch = "2.0"
     words = ("compile",)
+    words_travel = True
 
     # State that the compiled code reads
 

@@ -47,6 +47,7 @@ class Float64OnDevice(Rule):
     summary = "Float64 tensors reach the device by NumPy's default, or without a stated reason"
     fix_availability = FixAvailability.SOMETIMES
     words = ("double", "Double", "float64", "numpy")
+    words_travel = True
 
     def on_module(self, model: Model) -> Iterator[Report]:
         provenance: Provenance | None = None

@@ -26,6 +26,7 @@ class LowPrecisionAccumulation(Rule):
     fix_availability = FixAvailability.SOMETIMES
     ruleset = RuleSet.EXTENDED
     words = ("float16", "bfloat16", "half")
+    words_travel = True
 
     def on_accumulate(self, site: sites.Accumulate, model: Model) -> Iterator[Report]:
         total = site.before

@@ -125,7 +125,9 @@ def _makers(effect: Effect, model: Model) -> list[cst.CSTNode]:
     found = list(effect.value.origins) if effect.value is not None else []
     name = dotted(effect.node.func) if isinstance(effect.node, cst.Call) else None
     if name is not None:
-        statements = (assign.node for assign in model.sites.assigned(name))
+        here = (effect.context.owner, None) if "." not in name else ()  # a local name of another function is another
+        assigned = (a for a in model.sites.assigned(name) if not here or a.context.owner in here)
+        statements = (assign.node for assign in assigned)
         found += [statement.value for statement in statements if isinstance(statement, cst.Assign)]
     return found
 

@@ -23,6 +23,7 @@ class TensorFromNdarrayList(Rule):
     fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.tensor", "torch.as_tensor", "torch.Tensor", *_TYPED)
     words = ("numpy", "np")
+    words_travel = True
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         data = site.argument(0, "data")

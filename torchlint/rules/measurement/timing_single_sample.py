@@ -36,6 +36,7 @@ class TimingSingleSample(Rule):
     torch = "1.8"
     calls = (".elapsed_time",)
     words = ("time", "timer", "perf_counter", "monotonic", "elapsed_time")
+    words_travel = True
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if site.operator == "-" and not hotness.in_test(site.context):

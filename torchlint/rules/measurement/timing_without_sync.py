@@ -26,6 +26,7 @@ class TimingWithoutSync(Rule):
     fix_availability = FixAvailability.SOMETIMES
     calls = TIMEIT
     words = ("time", "timer", "perf_counter", "monotonic", "timeit")
+    words_travel = True
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if site.operator != "-" or site.left.kind is not Kind.CLOCK or site.right.kind is not Kind.CLOCK:

@@ -38,6 +38,7 @@ class TimingWithoutWarmup(Rule):
     summary = "A benchmark times the first call, with all that is set up on it"
     calls = (".elapsed_time", "timeit.timeit")
     words = ("time", "timer", "perf_counter", "monotonic", "elapsed_time", "timeit")
+    words_travel = True
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         home = model.function_of(site.context)

@@ -28,6 +28,7 @@ class HookRetainsGraph(Rule):
     summary = "A hook keeps activations with their graph"
     fix_availability = FixAvailability.SOMETIMES
     words = ("hook",)
+    words_travel = True
 
     def on_store(self, site: sites.Store, model: Model) -> Iterator[Report]:
         owner = site.context.owner

@@ -50,6 +50,14 @@ def loader_calls(model: Model) -> Iterator[sites.Call]:
             yield site
 
 
+def loaders_reading(model: Model) -> Iterator[sites.Call]:
+    """The calls that make a loader in a file, and elsewhere where workers run code of this file."""
+    bodies = (function.body for function in model.functions.values())
+    runs_in_workers = any(body is not None and hotness.in_worker(body) for body in bodies)
+    for near in model.everywhere(*WORDS) if runs_in_workers else [model]:
+        yield from loader_calls(near)
+
+
 def option(site: sites.Call, name: str) -> tuple[bool, Value | None]:
     """Whether an option of a loader is known, and its value; None where it is known to be absent."""
     options = site.result.items or {}
@@ -98,7 +106,7 @@ def _sample_methods(cls: ClassInfo) -> list[FunctionInfo]:
 
 
 def sample_functions(site: sites.Call) -> list[FunctionInfo]:
-    """The functions of this file that a loader's workers run: its dataset's methods and its collate function."""
+    """The functions that a loader's workers run: its dataset's methods and its collate function."""
     options = site.result.items or {}
     dataset, collate = options.get("dataset"), options.get("collate_fn")
     found = _sample_methods(dataset.cls) if dataset is not None and dataset.cls is not None else []
@@ -109,7 +117,7 @@ def sample_functions(site: sites.Call) -> list[FunctionInfo]:
 
 
 def reached_from(functions: Iterable[FunctionInfo]) -> set[FunctionInfo]:
-    """The functions and those of the file that they call."""
+    """The functions and those that they call."""
     reached: set[FunctionInfo] = set()
     todo = list(functions)
     while todo:
@@ -121,15 +129,16 @@ def reached_from(functions: Iterable[FunctionInfo]) -> set[FunctionInfo]:
 
 
 def _work_of(functions: Iterable[FunctionInfo], model: Model) -> Confidence | None:
-    """The work that functions do, with those of the file that they call."""
+    """The work that functions do, with those that they call."""
     reached = reached_from(functions)
     best: Confidence | None = None
-    for site in model.sites.calls:
-        if site.context.owner in reached:
-            work = _work(site)
-            if work is Confidence.LIKELY:
-                return work
-            best = best or work
+    for near in dict.fromkeys(model.home.get(function.node, model) for function in reached):
+        for site in near.looked_at().calls:
+            if site.context.owner in reached:
+                work = _work(site)
+                if work is Confidence.LIKELY:
+                    return work
+                best = best or work
     return best
 
 

@@ -23,6 +23,7 @@ class CudaInWorker(Rule):
     impact = Impact.HIGH
     summary = "A Dataset or collate function creates CUDA tensors in loader workers"
     words = ("Dataset", "DataLoader", "collate_fn")
+    words_travel = True
 
     def on_module(self, model: Model) -> Iterator[Report]:
         in_workers = _in_workers(model)
@@ -53,7 +54,7 @@ def _in_workers(model: Model) -> dict[FunctionInfo, Confidence]:
     """The functions that run in loader workers, and how sure that is."""
     found: dict[FunctionInfo, Confidence] = {}
     decided: set[FunctionInfo] = set()
-    for site in loaders.loader_calls(model):
+    for site in loaders.loaders_reading(model):
         roots = loaders.sample_functions(site)
         decided.update(roots)
         known, workers = loaders.option(site, "num_workers")
@@ -65,7 +66,7 @@ def _in_workers(model: Model) -> dict[FunctionInfo, Confidence]:
                 found.get(function, Confidence.POSSIBLE), Confidence.SURE if certain else Confidence.LIKELY
             )
     for function in model.functions.values():
-        # A Dataset whose loader is made in another file.
+        # A Dataset whose loader is not seen.
         unseen = function.role is Role.WORKER and function not in decided and function.body is not None
         if unseen and not hotness.in_test(function.body):  # type: ignore[arg-type]
             for inner in loaders.reached_from([function]):

@@ -31,6 +31,7 @@ class DatasetPythonList(Rule):
     summary = "A Dataset keeps a Python object for each sample and is read by several workers"
     ruleset = RuleSet.EXTENDED
     words = loaders.WORDS
+    words_travel = True
 
     def on_module(self, model: Model) -> Iterator[Report]:
         for cls, (confidence, loader) in _read_by_workers(model).items():
@@ -76,7 +77,7 @@ class DatasetPythonList(Rule):
 def _read_by_workers(model: Model) -> dict[ClassInfo, tuple[Confidence, cst.CSTNode]]:
     """The Dataset classes that a loader with several workers reads."""
     found: dict[ClassInfo, tuple[Confidence, cst.CSTNode]] = {}
-    for site in loaders.loader_calls(model):
+    for site in loaders.loaders_reading(model):
         dataset = (site.result.items or {}).get("dataset")
         if dataset is None or dataset.cls is None:
             continue

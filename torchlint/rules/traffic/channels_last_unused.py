@@ -31,6 +31,7 @@ class ChannelsLastUnused(Rule):
     torch = "1.5"
     calls = (".to", ".cuda", ".half", ".bfloat16")
     words = ("Conv2d", "ConvTranspose2d")
+    words_travel = True
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         network = site.receiver

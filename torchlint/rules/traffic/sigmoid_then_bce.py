@@ -25,6 +25,7 @@ class SigmoidThenBce(Rule):
     fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.nn.functional.binary_cross_entropy", "torch.nn.BCELoss")
     words = ("binary_cross_entropy", "BCELoss")
+    words_travel = True
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
