@@ -42,7 +42,7 @@ class Project:
         self,
         modules: Modules,
         ambiguous: frozenset[str] = frozenset(),
-        leaves_out: Callable[[Place], bool] = lambda _: False,
+        leaves_out: Callable[[Place], bool] | None = None,
     ) -> None:
         self.asked: dict[int, set[Question]] = {}  # by the identity of the model that asked
         # Imports of what was not bound when it was asked for, where files import one another in a circle.
@@ -56,7 +56,9 @@ class Project:
         self.linted: Model | None = None  # the file that rules look at
         self.ambiguous = ambiguous  # of the names of methods, those that several classes of the program have, or none
         self._modules = modules
-        self._leaves_out = leaves_out
+        self.is_part = leaves_out is not None
+        self._leaves_out = leaves_out or (lambda _: False)
+        self._found: dict[tuple[str, ModulePlace], tuple[ModulePlace, tuple[str, ...]] | None] = {}  # of names, by file
         self._put_off: dict[Place, Place] = {}  # by an import of a file that is read in part, what it is of
         self._readers: dict[int, Interpreter] = {}
         self._numbers: dict[int, int] = {}  # of the files, by the identity of their models
@@ -124,7 +126,10 @@ class Project:
 
         Raises Missing.
         """
-        found = self._modules.absolute(qual, self._place(model))
+        asked = qual, self._place(model)
+        if asked not in self._found:
+            self._found[asked] = self._modules.absolute(*asked)
+        found = self._found[asked]
         if found is None:
             return None
         place, rest = found
@@ -158,7 +163,7 @@ class Project:
         self._put_off[number, name] = missing.place
 
     def need_own(self, model: Model, name: str) -> None:
-        """The same of a file that is read."""
+        """The same of a file that is read in part."""
         self.need(self._numbers[id(model)], name)
 
     def _bound_in_package(self, place: ModulePlace) -> Value | None:

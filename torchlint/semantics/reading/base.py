@@ -153,8 +153,9 @@ class Reader:
             frame = frame.parent
             while frame is not None and frame.cls is not None:
                 frame = frame.parent
-        if self.model.project is not None:
-            self.model.project.need_own(self.model, name)
+        project = self.model.project
+        if project is not None and project.is_part:
+            project.need_own(self.model, name)
         return None
 
     def effect(
