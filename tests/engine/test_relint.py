@@ -317,6 +317,16 @@ _SUBTLE = {
         },
         ("top.py", "4", "0"),
     ),
+    "a mixin of a class below": (
+        {
+            "base.py": "class Base:\n    def fit(self, net, loader, optimizer):\n"
+            + _STEPS.replace("    ", "        ", 1).replace("\n    ", "\n        ")
+            + "            self.after(loss)\n",
+            "logs.py": "import torch\n\n\nclass Logs:\n    def after(self, loss):\n        print(loss.item())\n",
+            "main.py": "from base import Base\nfrom logs import Logs\n\n\nclass Trainer(Logs, Base):\n    pass\n",
+        },
+        ("main.py", "Logs, ", ""),
+    ),
     "what a clock in another file times": (
         {
             "ticks.py": "import time\nfrom contextlib import contextmanager\n\n\n@contextmanager\ndef timed():\n"

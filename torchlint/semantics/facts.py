@@ -129,8 +129,11 @@ class _Teller:
                 offered = wide.offers.setdefault(_definition(cls.context, cls.name), set())
                 own_methods = [m for m in cls.methods if not any(parent.find_method(m) for parent in cls.parents())]
                 offered |= {("method", name) for name in own_methods}
-                for base in cls.lineage()[1:]:
-                    offered |= {("override", f"{self._homes[id(base)]}:{base.qualname}:{name}") for name in cls.methods}
+                lineage = cls.lineage()
+                has = {name: cls.find_method(name) for one in lineage for name in one.methods}
+                for base in lineage[1:]:
+                    other = (name for name, method in has.items() if method is not base.find_method(name))
+                    offered |= {("override", f"{self._homes[id(base)]}:{base.qualname}:{name}") for name in other}
         return facts
 
     def _holds(self, number: int, model: Model, made: Mapping[Any, int]) -> dict[int, str]:

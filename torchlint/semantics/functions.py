@@ -227,7 +227,11 @@ class ClassInfo:
         return method
 
     def overrides(self, name: str) -> list[FunctionInfo]:
-        """The methods of that name in the classes below: what runs in its place where an instance is one of those."""
+        """The methods of that name that the classes below have: what runs where an instance is one of those.
+
+        They may have them from others of their bases, as from a mixin.
+        """
+        own = self.find_method(name)
         found: list[FunctionInfo] = []
         todo, seen = list(self.subclasses), {self}
         while todo:
@@ -235,8 +239,9 @@ class ClassInfo:
             if cls not in seen:
                 seen.add(cls)
                 todo += cls.subclasses
-                if name in cls.methods:
-                    found.append(cls.methods[name])
+                method = cls.find_method(name)
+                if method is not None and method is not own and method not in found:
+                    found.append(method)
         return found
 
     def common_base(self, other: ClassInfo) -> ClassInfo | None:

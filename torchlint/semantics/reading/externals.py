@@ -72,12 +72,12 @@ class ExternalReader(MethodReader):
         if top == "functools" and rest == "partial" and site.arguments:
             first = site.arguments[0].value
             if first.fn is not None:
-                values: dict[int, Value] = {}
-                parameters = {p.name: p for p in first.fn.parameters}
+                beforehand: dict[Any, Value] = dict(first.items or {})
                 for argument in site.arguments[1:]:
-                    if argument.name in parameters:
-                        self.pass_value(parameters[argument.name], site.node, argument.value, values)
-                return first
+                    if not argument.star:
+                        place = sum(type(key) is int for key in beforehand)
+                        beforehand[place if argument.name is None else argument.name] = argument.value
+                return first.but(items=beforehand)
             if first.kind is Kind.FUNCTION:
                 return first.but(items={a.name: a.value for a in site.arguments[1:] if a.name is not None})
             return first

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.semantics import sites
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
+from torchlint.semantics.reading.attributes import placed_with
 from torchlint.semantics.reading.expressions import ExpressionReader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -35,6 +36,11 @@ class OwnCallReader(ExpressionReader):
     def call_own(self, info: FunctionInfo, bound: Value | None, site: sites.Call) -> Value:
         """A function of this file: pass the arguments on, and take its summary."""
         site.target = info
+        beforehand = site.function.items if site.function.fn is not None else None
+        if beforehand:  # as `functools.partial` has them
+            named = ((None if type(key) is int else str(key), value) for key, value in beforehand.items())
+            given = [sites.Argument(name, "", site.node, value) for name, value in named]
+            site = replace(site, arguments=[*given, *site.arguments])
         values = self.bind_arguments(info, bound, site)
         self.called(info, site.node, "created" if info.is_context_manager else "")
         if info.is_context_manager:
@@ -49,7 +55,11 @@ class OwnCallReader(ExpressionReader):
             if override.returns is not None:
                 other = self.instantiate(override, override.returns, values)
                 result = other if result is None or info.is_abstract else join(result, other)
-        return UNKNOWN if result is None else result
+        if bound is None:
+            return UNKNOWN if result is None else result
+        if _is_moved_to_host(info, bound, result):
+            return bound.but(device=HOST, origins=(site.node,), ident=None)
+        return placed_with(bound, UNKNOWN if result is None else result)
 
     def call_named_methods(self, info: FunctionInfo, values: dict[int, Value], site: sites.Call) -> None:
         """`self.notify("on_step_end", loss)`: what the function calls by that name runs as often as this call does."""
@@ -227,7 +237,7 @@ class OwnCallReader(ExpressionReader):
     def call_property(self, method: FunctionInfo, owner: Value, node: cst.CSTNode) -> Value:
         self.called(method, node)
         returns = method.returns
-        return UNKNOWN if returns is None else self.instantiate(method, returns, {0: owner})
+        return placed_with(owner, UNKNOWN if returns is None else self.instantiate(method, returns, {0: owner}))
 
     def construct(self, cls: ClassInfo, site: sites.Call) -> Value:
         """An instance of a class of this file."""
@@ -256,6 +266,15 @@ class OwnCallReader(ExpressionReader):
                     if part is not None and part.cls is not None and cls.find_attribute("*members") is None:
                         self.store(cls, "*members", site.node, part)
         return instance.but(origins=(site.node,))
+
+
+def _is_moved_to_host(method: FunctionInfo, owner: Value, result: Value | None) -> bool:
+    """Whether a method is the `cpu` of an object that holds tensors: it gives such an object, all of it on the host."""
+    if method.name not in ("cpu", "numpy") or owner.kind is not Kind.OBJECT or owner.cls is None:
+        return False
+    if result is None or result.kind is Kind.UNKNOWN:
+        return True
+    return result.kind is Kind.OBJECT and (result.cls is None or result.cls in owner.cls.lineage())
 
 
 def _is_plain(value: Value) -> bool:
