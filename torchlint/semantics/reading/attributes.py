@@ -163,7 +163,7 @@ class AttributeReader(InstanceReader):
                 held = self.refine(held, cls.duck.get(attr))
             elif held.kind is Kind.MODULE and base.kind is Kind.MODULE and held.on_host:
                 held = held.but(device=base.device or ANYWHERE)  # made on the host, moved with what holds it
-            return self.as_root(held) if attr in cls.roots else held
+            return placed_with(base, self.as_root(held) if attr in cls.roots else held)
         below = self.model.overrides(cls, attr) if base.kind is not Kind.CLASS and base.qual != "super" else []
         if below and below[0].method == "instance" and not base.origins:
             return Value(Kind.FUNCTION, fn=below[0], bound=base, qual=below[0].qualname)
@@ -182,7 +182,9 @@ class AttributeReader(InstanceReader):
         value = self.refine(UNKNOWN, cls.duck.get(attr))
         if attr in cls.roots:
             value = self.as_root(value)
-        return value if value is not UNKNOWN else Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, bound=base)
+        if value is UNKNOWN:
+            value = Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, bound=base)
+        return placed_with(base, value)
 
     def optimizer_state(self, cls: ClassInfo) -> Value:
         """`self.state` of an optimizer: one dictionary per parameter, which all share their keys here."""
@@ -265,3 +267,12 @@ class AttributeReader(InstanceReader):
 def _sizes(value: Value) -> list[Value]:
     assert value.shape is not None
     return [NUMBER.but(const=MISSING if n is None else n, qual="tensor size") for n in value.shape]
+def placed_with(owner: Value, held: Value) -> Value:
+    """What an object holds or makes, where all of it is known to be on the host: `boxes.cpu().conf`."""
+    if owner.kind is not Kind.OBJECT or owner.device != HOST or owner.cls is None or held.device == HOST:
+        return held
+    if held.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+        return held.but(device=HOST)
+    return held.but(device=HOST) if held.kind is Kind.OBJECT and held.cls in owner.cls.lineage() else held
+
+

@@ -208,10 +208,13 @@ class ConditionReader(AttributeReader):
                 last = dotted(since.right)  # `step - saved_at >= interval`, and then `saved_at = step`
                 if last is not None and _assigns(node.body, last):
                     return Gate.RARE
-        elif (
-            isinstance(test, cst.Call) and isinstance(test.func, cst.Name) and test.func.value == "hasattr" and flipped
-        ):
-            kept = test
+        elif isinstance(test, cst.Call) and isinstance(test.func, cst.Name):
+            if test.func.value == "hasattr" and flipped:
+                kept = test
+            elif test.func.value == "isinstance" and not flipped and test.args:
+                kept = test.args[0].value  # `if isinstance(self.image, Tensor): self.image = self.image.numpy()`
+                if not isinstance(kept, cst.Attribute):
+                    return Gate.NONE
         elif isinstance(test, cst.Attribute):
             if not flipped:  # `if self.merged: self.unmerge()`
                 return Gate.RARE if any(self._empties(node.body, name) for name in self._held_in(test)) else Gate.NONE
