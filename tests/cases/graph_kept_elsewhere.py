@@ -66,3 +66,24 @@ class Manual(L.LightningModule):
         opt.zero_grad()
         self.manual_backward(nn.functional.mse_loss(self.net(x), y), retain_graph=True)  # TL604
         opt.step()
+
+
+class Sharpener:
+    def __init__(self, net, critic):
+        self.net, self.critic = net.cuda(), critic.cuda()
+        self.opt_net = torch.optim.Adam(self.net.parameters())
+        self.opt_critic = torch.optim.Adam(self.critic.parameters())
+
+    def update_critic(self, made, wanted):
+        self.opt_critic.zero_grad()
+        loss = ((self.critic(wanted) - 1) ** 2).mean() + (self.critic(made) ** 2).mean()
+        loss.backward(retain_graph=True)
+        self.opt_critic.step()
+
+    def epoch(self, loader):
+        for blurred, sharp in loader:
+            made = self.net(blurred.cuda())
+            self.update_critic(made, sharp.cuda())
+            self.opt_net.zero_grad()
+            ((self.critic(made) - 1) ** 2).mean().backward()
+            self.opt_net.step()

@@ -22,3 +22,15 @@ class Normal(nn.Module):
         mean = torch.as_tensor(MEAN, device=x.device, dtype=x.dtype)  # TL207
         std = x.new_tensor([0.229, 0.224, 0.225])  # TL207
         return (x - mean[:, None, None]) / std[:, None, None]
+
+
+class Clipped(torch.optim.Optimizer):
+    def __init__(self, params, lr=1e-3, most=1.0):
+        super().__init__(params, dict(lr=lr, most=most))
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        grads = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
+        most = torch.tensor(self.defaults["most"], device=grads[0].device)  # TL207
+        scale = (most / torch.nn.utils.get_total_norm(grads)).clamp(max=1.0)
+        torch._foreach_mul_(grads, scale)

@@ -21,3 +21,17 @@ def wrap(rank, width, options, other):
     b = Replica(other, device_ids=[rank], find_unused_parameters=options.unused)
     c = Replica(other, device_ids=[rank], find_unused_parameters=False)
     return a, b, c
+
+
+class ByGrid(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.core = nn.Linear(8, 8)
+        self.heads = nn.ModuleDict({name: nn.Linear(8, size) for name, size in sizes.items()})
+
+    def forward(self, x, grid):
+        return self.heads[grid](self.core(x))
+
+
+def wrap_grids(sizes, rank):
+    return Replica(ByGrid(sizes).to(rank), device_ids=[rank], find_unused_parameters=True)

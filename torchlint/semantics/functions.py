@@ -122,6 +122,8 @@ class FunctionInfo:
     named_anywhere: set[int] = field(default_factory=set)  # the same, where nothing is known of what it is called on
     attributes: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # what it stores in objects
     stores: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # the same, and the fields it fills
+    # How much was known of the attributes that it read when its body was read last, where that may have become more.
+    read_early: dict[tuple[ClassInfo, str], int] = field(default_factory=dict)
     passed_on: bool = False  # used as a value: it may be called from anywhere
     # Names (`loss`, `self.total`) to the attributes used on them, and those on which backward is called.
     duck: dict[str, set[str]] = field(default_factory=dict)

@@ -338,8 +338,13 @@ def join(a: Value, b: Value) -> Value:
 
 
 def _device(a: Value, b: Value) -> int:
-    """Where one of two values is. Of an object that holds others the question does not arise, but of those it does."""
+    """Where one of two values is. Of an object that holds others the question does not arise, but of those it does.
+
+    A text that is not known may name a place as well as the one that does.
+    """
     either = a.device | b.device
+    if either and a.kind is Kind.STRING and b.kind is Kind.STRING and not (a.device and b.device):
+        return either | ANYWHERE
     if either and (a.kind is Kind.OBJECT and not a.device or b.kind is Kind.OBJECT and not b.device):
         return either | ANYWHERE
     return either

@@ -12,7 +12,7 @@ from torchlint.rules.base import Applicability, Confidence, FixAvailability, Imp
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.names import dotted, names_in, within
 from torchlint.semantics.values import Kind, Value
 
 _OPTION: Final = "find_unused_parameters"
@@ -127,6 +127,9 @@ def _read_always(node: cst.CSTNode, cls: ClassInfo, methods: frozenset[str]) -> 
             continue
         if isinstance(part, (cst.CompFor,)) and part.ifs:
             continue
+        if isinstance(part, cst.Subscript) and _picks_module(part, node, cls):
+            todo += part.slice
+            continue
         if isinstance(part, cst.Attribute) and isinstance(part.value, cst.Name) and part.value.value == "self":
             name = part.attr.value
             read.add(name)
@@ -135,6 +138,19 @@ def _read_always(node: cst.CSTNode, cls: ClassInfo, methods: frozenset[str]) -> 
                 read |= _read_always(method.node, cls, methods | {name})
         todo += part.children
     return read
+
+
+def _picks_module(part: cst.Subscript, function: cst.CSTNode, cls: ClassInfo) -> bool:
+    """`self.heads[task]`: one module of several, whichever the caller of the function names."""
+    name = dotted(part.value)
+    held = cls.find_attribute(name[5:]) if name is not None and name.startswith("self.") else None
+    if held is None or held.kind is not Kind.MODULE or not isinstance(function, cst.FunctionDef):
+        return False
+    arguments = {param.name.value for param in (*function.params.params, *function.params.kwonly_params)}
+    return any(
+        isinstance(element.slice, cst.Index) and bool(names_in(element.slice.value) & arguments)
+        for element in part.slice
+    )
 
 
 def _up_to_return(block: cst.IndentedBlock) -> list[cst.CSTNode]:

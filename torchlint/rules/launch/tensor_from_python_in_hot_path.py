@@ -150,10 +150,17 @@ def _is_python_data(data: sites.Argument) -> bool:
     """Whether it is a list or tuple of numbers, or of such lists; or something that is not known to be a tensor."""
     value = data.value
     if value.kind in (Kind.UNKNOWN, Kind.BATCH):  # a tensor is not made of a tensor
-        return isinstance(data.node, (cst.Name, cst.Attribute))
+        return isinstance(data.node, (cst.Name, cst.Attribute)) or _is_option(data.node)
     if isinstance(data.node, (cst.List, cst.Tuple)) and not data.node.elements:
         return False
     return _is_numbers(value)
+
+
+def _is_option(node: cst.BaseExpression) -> bool:
+    """`self.defaults["max_norm"]`: an entry by a name that is written there."""
+    return isinstance(node, cst.Subscript) and all(
+        isinstance(part.slice, cst.Index) and isinstance(part.slice.value, cst.SimpleString) for part in node.slice
+    )
 
 
 def _is_numbers(value: Value) -> bool:

@@ -16,7 +16,7 @@ from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, within
-from torchlint.semantics.values import ATTACHED, MAYBE
+from torchlint.semantics.values import ATTACHED, MAYBE, PLACES, dependence
 
 _BACKWARD = frozenset({EffectKind.BACKWARD})
 _DIFFERENTIABLE = tuple(f"torch.{name}" for name in "cat einsum exp log matmul mm sigmoid softmax stack tanh".split())
@@ -73,7 +73,7 @@ class RetainGraph(Rule):
             elif seen and effect.callee is not None and hotness.does(effect.callee, _BACKWARD):
                 return None
         kept = {name for _, name, _ in function.attributes}
-        makes = self._makes_its_graph(site, function, model)
+        makes = self._makes_its_graph(site, function, model) and not _is_given_graph(site, function)
         if makes and not kept:
             return confidence
         for caller in function.callers:
@@ -150,6 +150,17 @@ class RetainGraph(Rule):
         )
         safety = Applicability.SAFE if own and not handed_on else Applicability.UNSAFE
         return NodeFix(safety, "Drop `retain_graph=True`", (remove_argument(site.node, option.node),))
+
+
+def _is_given_graph(site: sites.Call, function: FunctionInfo) -> bool:
+    """Whether the graph goes on into what a caller made and passed: it may run through that part again."""
+    root = site.argument(0, "tensors") if site.receiver is None else None
+    value = site.receiver if root is None else root.value
+    return value is not None and any(
+        value.deps & dependence(parameter.index) & ~PLACES
+        and any(passed.graph & ATTACHED for passed in parameter.passed.values())
+        for parameter in function.parameters
+    )
 
 
 def _assigned(function: FunctionInfo, model: Model) -> set[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+from typing import Final
 
 import libcst as cst
 
@@ -28,6 +30,10 @@ from torchlint.semantics.values import (
     Value,
     join,
 )
+
+# Of these, reading more of the program may tell more.
+_LEARNED: Final = frozenset({Kind.UNKNOWN, Kind.NONE, Kind.CONTAINER})
+_MOST_PARTS: Final = 16  # that are looked at
 
 
 def _param_groups() -> Value:
@@ -158,6 +164,8 @@ class AttributeReader(InstanceReader):
                 return self.call_property(method, base, node)
             return Value(Kind.FUNCTION, fn=method, bound=base, qual=method.qualname)
         held = cls.find_attribute(attr)
+        if not self.recording and (held is None or held.kind in _LEARNED):
+            self.frame.info.read_early[cls, attr] = known_of(held)
         if held is not None:
             if held.kind is Kind.UNKNOWN:
                 held = self.refine(held, cls.duck.get(attr))
@@ -264,9 +272,6 @@ class AttributeReader(InstanceReader):
         return Value(Kind.FUNCTION, bound=base, qual=f"torch.Tensor.{attr}", device=base.device, graph=base.graph)
 
 
-def _sizes(value: Value) -> list[Value]:
-    assert value.shape is not None
-    return [NUMBER.but(const=MISSING if n is None else n, qual="tensor size") for n in value.shape]
 def placed_with(owner: Value, held: Value) -> Value:
     """What an object holds or makes, where all of it is known to be on the host: `boxes.cpu().conf`."""
     if owner.kind is not Kind.OBJECT or owner.device != HOST or owner.cls is None or held.device == HOST:
@@ -276,3 +281,16 @@ def placed_with(owner: Value, held: Value) -> Value:
     return held.but(device=HOST) if held.kind is Kind.OBJECT and held.cls in owner.cls.lineage() else held
 
 
+def known_of(held: Value | None, depth: int = 3) -> int:
+    """How much is known of what an attribute holds: of how many of its parts, and of theirs, something."""
+    if held is None or held.kind is Kind.UNKNOWN or held.kind is Kind.NONE:
+        return 0
+    if held.kind is not Kind.CONTAINER or not depth:
+        return 1
+    parts = [held.elem, *itertools.islice((held.items or {}).values(), _MOST_PARTS)]
+    return 1 + sum(known_of(part, depth - 1) for part in parts)
+
+
+def _sizes(value: Value) -> list[Value]:
+    assert value.shape is not None
+    return [NUMBER.but(const=MISSING if n is None else n, qual="tensor size") for n in value.shape]

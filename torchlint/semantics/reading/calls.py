@@ -111,6 +111,8 @@ class CallReader(ManagerReader):
             called = function.cls.find_method("forward" if function.kind is Kind.MODULE else "__call__")
             if called is None and function.kind is Kind.MODULE:
                 return self.call_module(function, site)
+            if called is None and not function.origins:  # only those below its class can be called
+                called = next(iter(self.model.overrides(function.cls, "__call__")), None)
             if called is not None:
                 if function.kind is Kind.MODULE:
                     self.effect(EffectKind.FORWARD, site.node, function)

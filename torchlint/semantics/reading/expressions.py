@@ -77,7 +77,11 @@ class ExpressionReader(ElementReader):
                 for inner in part.format_spec or ():
                     if isinstance(inner, (cst.FormattedStringExpression, cst.TemplatedStringExpression)):
                         self.eval(inner.expression)
-        return STRING
+        head = node.parts[0] if node.parts else None
+        place = device_bits(head.value) if isinstance(head, cst.FormattedStringText) else 0
+        if place & DEVICE:
+            self.model.accelerated = True
+        return STRING.but(device=place) if place else STRING  # f"cuda:{rank}"
 
     def _elements(self, elements: Sequence[cst.BaseElement]) -> tuple[Value | None, dict[Any, Value] | None]:
         joined: Value | None = None

@@ -18,6 +18,7 @@ import libcst as cst
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import CallerSite, EffectKind, FunctionInfo, Role
+from torchlint.semantics.reading.attributes import known_of
 from torchlint.semantics.reading.base import Env, Frame
 from torchlint.semantics.reading.statements import StatementReader
 from torchlint.semantics.values import (
@@ -56,7 +57,12 @@ class Interpreter(StatementReader):
     def learn(self) -> bool:
         """Read the functions of which more is known than when they were last read; whether there were any."""
         self.done.clear()
-        stale = [info for info in self.frames if self.parameters_of(info) != self.read_with.get(info)]
+        stale = [
+            info
+            for info in self.frames
+            if self.parameters_of(info) != self.read_with.get(info)
+            or any(known_of(cls.find_attribute(name)) > known for (cls, name), known in info.read_early.items())
+        ]
         for info in stale:
             self.read_function(info)
         self._drain()
@@ -106,6 +112,7 @@ class Interpreter(StatementReader):
         info.body = body
         self.context = body
         info.effects = []
+        info.read_early.clear()
         info.return_sites = []
         if not self.recording:
             # What it stored when less was known would outweigh what it stores now.

@@ -67,6 +67,7 @@ class MethodReader(ModuleReader):
             if method in ("format", "format_map"):
                 for argument in site.arguments:
                     self.formatted(site.node, argument.node, argument.value, "format")
+                return STRING.but(device=receiver.device)  # "cuda:{}".format(rank)
             if method in ("split", "rsplit", "splitlines"):
                 return Value(Kind.CONTAINER, elem=STRING, qual="list")
             return NUMBER if method in ("startswith", "endswith", "find", "count", "isdigit") else STRING

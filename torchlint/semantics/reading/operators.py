@@ -74,7 +74,7 @@ class OperatorReader(ConditionReader):
                 ]
             for part, value in parts:
                 self.formatted(node, part, value, "%")
-            return STRING
+            return STRING.but(device=left.device)  # "cuda:%d" % rank
         result = self.arithmetic(node, operator, left, right)
         if self.recording:
             self.sites.binaries.append(
@@ -120,7 +120,7 @@ class OperatorReader(ConditionReader):
                 return (left if left.kind is Kind.CLOCK else right).but()
             return NUMBER.but(origins=(node,))
         if left.kind is Kind.STRING or right.kind is Kind.STRING:
-            return STRING
+            return STRING.but(device=left.device) if operator == "+" and left.kind is Kind.STRING else STRING
         if left.kind is Kind.CONTAINER and operator == "+":
             return left.but(
                 elem=join(left.elem, right.elem) if left.elem and right.elem else left.elem or right.elem,

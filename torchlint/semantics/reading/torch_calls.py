@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from torchlint.findings import Confidence
 from torchlint.knowledge.names import AUTOCASTS
 from torchlint.semantics import sites
@@ -38,11 +36,6 @@ def _device(reader: MethodReader, site: sites.Call) -> Value:
     if isinstance(value.const, str):
         return Value(Kind.DEVICE, device=device_bits(value.const) or ANYWHERE)
     if value.kind in (Kind.STRING, Kind.DEVICE, Kind.UNKNOWN):
-        name = site.arguments[0].node if site.arguments else None
-        if isinstance(name, cst.FormattedString):
-            head = name.parts[0] if name.parts else None
-            if isinstance(head, cst.FormattedStringText):
-                return Value(Kind.DEVICE, device=device_bits(head.value) or ANYWHERE)
         return Value(Kind.DEVICE, device=value.device or ANYWHERE)
     return Value(Kind.DEVICE, device=ANYWHERE)
 
