@@ -23,6 +23,24 @@ from torchlint.verify import evidence, supervise  # noqa: E402
 WITHIN = 0.05
 
 
+def compare(rules: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """The ratios of each experiment that every run measured, and how many lie close together."""
+    rows = []
+    for identity, experiment in rules.items():
+        results = [answer["results"].get(identity, {}) for answer in answers]
+        if any(result.get("status") != "measured" for result in results):
+            continue
+        ratios = [result["ratio"]["median"] for result in results]
+        verdicts = [evidence.verdict(experiment["rule"], result)[0] for result in results]
+        close = max(ratios) / min(ratios) - 1 <= WITHIN
+        opposite = {"confirmed", "repair is slower"} <= set(verdicts)
+        times = {label: [result[label]["median_us"] for result in results] for label in ("before", "after")}
+        rows.append({"experiment": experiment["label"], "ratios": ratios, "verdicts": verdicts, "within": close,
+                     "opposite": opposite, "times_us": times})  # fmt: skip
+    share = sum(row["within"] for row in rows) / len(rows) if rows else 0.0
+    return {"environment": answers[0]["environment"], "times": len(answers), "share_within": share, "rows": rows}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plan", type=Path)
@@ -38,26 +56,15 @@ def main() -> int:
     for turn in range(options.times):
         answers.append(supervise.run(plan, [device], options.budget))
         print(f"run {turn + 1} took {answers[-1]['environment']['seconds']} s", flush=True)
-    rows = []
-    for identity, experiment in rules.items():
-        results = [answer["results"].get(identity, {}) for answer in answers]
-        if any(result.get("status") != "measured" for result in results):
-            continue
-        ratios = [result["ratio"]["median"] for result in results]
-        verdicts = [evidence.verdict(experiment["rule"], result)[0] for result in results]
-        close = max(ratios) / min(ratios) - 1 <= WITHIN
-        opposite = {"confirmed", "repair is slower"} <= set(verdicts)
-        times = {label: [result[label]["median_us"] for result in results] for label in ("before", "after")}
-        rows.append({"experiment": experiment["label"], "ratios": ratios, "verdicts": verdicts, "within": close,
-                     "opposite": opposite, "times_us": times})  # fmt: skip
-        mark = "OPPOSITE" if opposite else "ok  " if close else "OFF "
-        print(f"{mark} {experiment['label']}: {', '.join(f'{ratio:.4g}' for ratio in ratios)}", flush=True)
-    share = sum(row["within"] for row in rows) / len(rows) if rows else 0.0
-    opposite = sum(row["opposite"] for row in rows)
-    print(f"{share:.0%} of {len(rows)} experiments within {WITHIN:.0%} in {options.times} runs; {opposite} opposite")
-    if options.out is not None:
-        made = {"environment": answers[0]["environment"], "times": options.times, "share_within": share, "rows": rows}
-        options.out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        if options.out is not None:  # after each run: a machine that is lent may be taken away
+            options.out.write_text(json.dumps(compare(rules, answers), indent=1) + "\n", encoding="utf-8")
+    made = compare(rules, answers)
+    for row in made["rows"]:
+        mark = "OPPOSITE" if row["opposite"] else "ok  " if row["within"] else "OFF "
+        print(f"{mark} {row['experiment']}: {', '.join(f'{ratio:.4g}' for ratio in row['ratios'])}", flush=True)
+    opposite = sum(row["opposite"] for row in made["rows"])
+    print(f"{made['share_within']:.0%} of {len(made['rows'])} experiments within {WITHIN:.0%} in {options.times} runs; "
+          f"{opposite} opposite")  # fmt: skip
     return 0
 
 

@@ -1575,6 +1575,8 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
         if cores:
             os.sched_setaffinity(0, cores[:-1])
         torch = load()
+        if cores:  # threads that wait in a loop for one that has no processor are slower than no threads
+            torch.set_num_threads(min(torch.get_num_threads(), len(cores) - 1))
         device = torch.device(order["device"])
         warm_up(torch, device)
         if cores:
