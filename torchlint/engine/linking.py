@@ -6,6 +6,7 @@ fit in memory; a larger one is divided by its folders.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -94,7 +95,8 @@ def _modules(jobs: Sequence[Job], numbers: Mapping[int, _Content]) -> Modules:
     """The modules of some jobs. A folder is a package also where its `__init__` is not to be linted."""
     paths = {number: jobs[number].path for number in numbers}
     packages: dict[str, bool] = {}
-    for folder in dict.fromkeys(os.path.dirname(os.path.abspath(path)) for path in paths.values()):
+    folders = dict.fromkeys(os.path.dirname(path) for path in paths.values())
+    for folder in map(os.path.abspath, folders):
         while folder not in packages:
             packages[folder] = os.path.isfile(os.path.join(folder, "__init__.py"))
             if not packages[folder]:
@@ -132,19 +134,24 @@ def _names(data: bytes) -> Iterator[tuple[int, str]]:
     if b"\\" in data:
         data = _CONTINUED.sub(b" ", data)
     for match in _IMPORT.finditer(data):
-        before = _BEFORE.search(data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()])
-        if before is None:
-            continue
-        texts = (before["source"], *match.groups())
-        source, listed, inline = ((text or b"").decode("utf-8", "replace") for text in texts)
-        members = [member.split(" as ")[0].strip() for member in (listed or inline).replace("\n", ",").split(",")]
-        if before["source"] is None:
-            yield from ((0, member) for member in members)
-            continue
-        module = source.lstrip(".")
-        level = len(source) - len(module)
-        yield level, module
-        yield from ((level, f"{module}.{member}" if module else member) for member in members if member)
+        yield from _named(data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()], *match.groups())
+
+
+@functools.lru_cache(maxsize=4096)  # most imports stand in many files
+def _named(row: bytes, listed: bytes | None, inline: bytes | None) -> tuple[tuple[int, str], ...]:
+    """What the word `import` names, by what stands before it on its row, and after it with or without parentheses."""
+    before = _BEFORE.search(row)
+    if before is None:
+        return ()
+    text = (listed or inline or b"").decode("utf-8", "replace")
+    members = [member.split(" as ")[0].strip() for member in text.replace("\n", ",").split(",")]
+    if before["source"] is None:
+        return tuple((0, member) for member in members)
+    source = before["source"].decode("utf-8", "replace")
+    module = source.lstrip(".")
+    level = len(source) - len(module)
+    inside = (f"{module}.{member}" if module else member for member in members if member)
+    return ((level, module), *((level, name) for name in inside))
 
 
 def _layout(numbers: Sequence[int], modules: Modules) -> str:

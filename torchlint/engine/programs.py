@@ -93,7 +93,7 @@ class Programs:
             codes = job.settings.rules_for(job.path)
             key = id(job.settings), codes
             if key not in environments:
-                environments[key] = environment(job.settings, codes)
+                environments[key] = hashlib.sha256(environment(job.settings, codes)).digest()
             digest.update(environments[key])
             digest.update(job.name.encode("utf-8", "surrogateescape") + b"\0")
         return digest.hexdigest()

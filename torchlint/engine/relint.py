@@ -381,6 +381,8 @@ class _Edit:
     def _moved(self, result: FileResult) -> FileResult | None:
         """A result with the places that explain it where they are now; None where one is in what changed."""
         names = {self._document(number)[0].path: number for number in self._changed}
+        if not any(one.filename in names for finding in result.findings for one in finding.related):
+            return result
         findings: list[Finding] = []
         for finding in result.findings:
             related: list[Related] = []

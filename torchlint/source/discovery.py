@@ -51,7 +51,7 @@ def discover(paths: Iterable[Path], rules_for: Callable[[Path], FileRules]) -> I
     seen: set[str] = set()
     for path in paths:
         for found in _below(path, rules_for):
-            key = os.path.normpath(os.path.abspath(found.path))
+            key = os.path.abspath(found.path)
             if key not in seen:
                 seen.add(key)
                 yield found
@@ -102,6 +102,7 @@ def _walk(
         return
     if ignored is not None:
         ignored = ignored.entering(folder, any(entry.name == ".gitignore" for entry in entries))
+    here, base = os.path.abspath(folder), os.path.abspath(root)
     for entry in entries:
         path = folder / entry.name
         try:
@@ -111,10 +112,11 @@ def _walk(
             continue  # a link in a circle, or gone meanwhile
         if not (is_folder or is_file):
             continue
-        relative = _relative(path, root)
+        absolute = os.path.join(here, entry.name)
+        relative = _inside(absolute, base)
         if is_file and not include.match(relative):
             continue
-        if exclude.match(relative, is_folder) or (ignored is not None and ignored.match(path, is_folder)):
+        if exclude.match(relative, is_folder) or (ignored is not None and ignored.match(absolute, is_folder)):
             continue
         if is_file:
             yield Found(path)
@@ -133,8 +135,11 @@ def _reason(error: OSError) -> str:
 
 def _relative(path: Path, root: Path) -> str:
     """The path below `root` with slashes; outside of it, the path's last part, so that only plain patterns match."""
-    absolute = os.path.normpath(os.path.abspath(path))
-    base = os.path.abspath(root)
+    return _inside(os.path.abspath(path), os.path.abspath(root))
+
+
+def _inside(absolute: str, base: str) -> str:
+    """The same of paths that are absolute already."""
     if absolute == base:
         return "."
     prefix = base if base.endswith(os.sep) else base + os.sep
@@ -226,10 +231,10 @@ class _Ignored:
         lines = tuple(line for line in text.splitlines() if is_pattern(line))
         return _Ignored(((folder, lines), *self.layers)) if lines else self
 
-    def match(self, path: Path, is_folder: bool) -> bool:
-        """Whether git ignores `path`."""
+    def match(self, absolute: str, is_folder: bool) -> bool:
+        """Whether git ignores what lies at a path."""
         for folder, patterns in self.layers:
-            relative = _relative(path, folder) + ("/" if is_folder else "")
+            relative = _inside(absolute, str(folder)) + ("/" if is_folder else "")
             verdict = _spec(patterns).check_file(relative).include
             if verdict is not None:
                 return bool(verdict)

@@ -46,9 +46,14 @@ class Modules:
         """The modules of numbered files; a folder is a package where its `__init__` is among them, or where told so."""
         numbers: dict[Place, int] = {}
         known = {_parts(folder) for folder in packages}
+        folders: dict[str, Place] = {}
         for number, path in paths:
+            folder, name = os.path.split(path)
+            if folder not in folders:
+                folders[folder] = _parts(folder)
             # A notebook is no module, so that no import finds it.
-            place = _parts(path if is_notebook(path.name) else os.path.splitext(path)[0])
+            stem = name if is_notebook(name) else os.path.splitext(name)[0]
+            place = *folders[folder], stem.replace(".", "_")
             if place[-1] == "__init__":
                 place = place[:-1]
                 known.add(place)
@@ -165,7 +170,7 @@ def circles(count: int, imports: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 def _parts(path: Path | str) -> Place:
     _, absolute = os.path.splitdrive(os.path.abspath(path))
-    return tuple(absolute.replace(".", "_").strip(os.sep).split(os.sep))
+    return tuple(part for part in absolute.replace(".", "_").split(os.sep) if part)
 
 
 def _shared(a: Place, b: Place) -> int:
