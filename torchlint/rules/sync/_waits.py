@@ -13,11 +13,11 @@ from torchlint.rules._wording import because, often
 from torchlint.semantics import hotness
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.functions import EffectKind, FunctionInfo
+from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Parameter
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.sites import Binary
-from torchlint.semantics.values import Gate, Kind, Value
+from torchlint.semantics.values import DEVICE, PLACES, Gate, Kind, Value, dependence
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     `by_method`: it is read by a method that tensors have, which is evidence of a tensor.
     """
     confidence = model.device_confidence(value, context, by_method=by_method)
-    if confidence is None or on_host_alone(context):
+    if confidence is None or on_host_alone(context) or given_on_host(model, value, context):
         return None
     hot = model.hot(context)
     if hot is not None and not hot.trains and measures(model, context) and not only_meters(model, context):
@@ -96,6 +96,25 @@ def on_host_alone(context: Context, seen: frozenset[int] = frozenset()) -> bool:
             seen = seen | {id(function)}
             return all(on_host_alone(caller.context, seen) for caller in function.callers)
     return False
+
+
+def given_on_host(model: Model, value: Value, context: Context) -> bool:
+    """Whether every call that makes the code hot gives on the host what the value comes from."""
+    owner = context.owner
+    if owner is None or owner.role in HOT_ROLES or owner.passed_on:
+        return False
+    sources = [p for p in owner.parameters if value.deps & PLACES & dependence(p.index)]
+    if not sources or (value.may_be_device and not any(owner.entry[p.index][0] & DEVICE for p in sources)):
+        return False
+    hot = [caller for caller in owner.callers if model.hot(caller.context) is not None]
+    return bool(hot) and all(_is_on_host(sources, caller) for caller in hot)
+
+
+def _is_on_host(sources: list[Parameter], caller: CallerSite) -> bool:
+    """Whether a call gives for these parameters what is on the host, or no tensor, and at least one that is."""
+    given = [parameter.passed.get(caller.node) for parameter in sources]
+    tensors = [one for one in given if one is None or one.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)]
+    return bool(tensors) and all(one is not None and one.on_host for one in tensors)
 
 
 def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()) -> bool:

@@ -120,7 +120,9 @@ class ConditionReader(AttributeReader):
         counter = left.qual == "index" or (
             name is not None and name.rsplit(".", 1)[-1] in _COUNTER_NAMES and left.kind in (Kind.NUMBER, Kind.UNKNOWN)
         )
-        counts = name is not None and left.kind is Kind.NUMBER and self.has_evidence(name, COUNTED)
+        counts = left.qual == "counted" or (
+            name is not None and left.kind is Kind.NUMBER and self.has_evidence(name, COUNTED)
+        )
         if (counter or (counts and operator in ("==", "!="))) and right.kind in (Kind.NUMBER, Kind.UNKNOWN):
             if operator == "==":
                 return (Gate.RARE, Gate.NONE)

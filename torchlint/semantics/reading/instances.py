@@ -48,11 +48,10 @@ class InstanceReader(EvidenceReader):
         """What `EvidenceReader` tells; else an instance of the one class of the file that has all that is used."""
         refined = super().refine(value, uses)
         cls = self.class_with(uses) if refined.kind is Kind.UNKNOWN and uses else None
-        return (
-            refined
-            if cls is None
-            else self.instance_of(cls).but(conf=Confidence.LIKELY, deps=value.deps, optional=value.optional)
-        )
+        if cls is None:
+            return refined
+        instance = self.instance_of(cls).but(conf=Confidence.LIKELY, deps=value.deps, optional=value.optional)
+        return instance.but(device=HOST) if value.on_host else instance  # all that it holds is there
 
     def class_with(self, uses: set[str]) -> ClassInfo | None:
         """The one class of the file that has all of these attributes, some of them methods.

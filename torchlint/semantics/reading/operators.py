@@ -133,8 +133,11 @@ class OperatorReader(ConditionReader):
             return Value(Kind.SHAPE)
         gates = SWAPPED if operator == "%" else None
         if left.kind is Kind.NUMBER and right.kind is Kind.NUMBER:
-            size = "tensor size" if "tensor size" in (left.qual, right.qual) else None
-            return Value(Kind.NUMBER, gates=gates, qual=size, origins=(node,) if left.origins or right.origins else ())
+            quals = (left.qual, right.qual)
+            what = "tensor size" if "tensor size" in quals else None
+            if operator in ("+", "-") and ("index" in quals or "counted" in quals):
+                what = what or "counted"
+            return Value(Kind.NUMBER, gates=gates, qual=what, origins=(node,) if left.origins or right.origins else ())
         if left.kind is Kind.UNKNOWN and right.kind is Kind.UNKNOWN and operator == "@" and not self.model.uses_numpy:
             return self.launch(self.tensor(node, (left, right), Confidence.POSSIBLE), node)
         if left.kind is Kind.UNKNOWN and right.kind is Kind.UNKNOWN or Kind.UNKNOWN in (left.kind, right.kind):
