@@ -5,11 +5,11 @@ A `Context` is a link in the chain from a line up to its module.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from torchlint.semantics.enumeration import Enumeration
 from torchlint.semantics.functions import ClassInfo, Effect, FunctionInfo
 from torchlint.semantics.values import Gate, Value
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Asked = frozenset[tuple[int, bool, str]]
 
 
-class Scope(enum.Enum):
+class Scope(Enumeration):
     """What a link of the chain is."""
 
     MODULE = "module"
@@ -37,7 +37,7 @@ class Scope(enum.Enum):
     HANDLER = "handler"
 
 
-class Iterates(enum.Enum):
+class Iterates(Enumeration):
     """What each round of a loop is."""
 
     STEPS = "steps"  # batches of a loader, training, evaluation, decoding or sampling steps

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from torchlint.knowledge.names import EXITS
+from torchlint.semantics.enumeration import Enumeration
 from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Value, join
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torchlint.semantics.contexts import Context
 
 
-class Role(enum.Enum):
+class Role(Enumeration):
     """What a function is for, as its class, its name's contract or its decorators tell."""
 
     PLAIN = "plain"
@@ -34,7 +34,7 @@ HOT_ROLES = frozenset({Role.FORWARD, Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGR
 COLD_ROLES = frozenset({Role.SETUP, Role.TEST, Role.WORKER})
 
 
-class EffectKind(enum.Enum):
+class EffectKind(Enumeration):
     """What running a line does to the two timelines."""
 
     CLOCK = "clock"  # reads a host clock

@@ -7,10 +7,10 @@ with one exception: a container's `elem` and `items` grow in place, so that alia
 
 from __future__ import annotations
 
-import enum
 from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.findings import Confidence
+from torchlint.semantics.enumeration import Enumeration
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torchlint.semantics.functions import ClassInfo, FunctionInfo
 
 
-class Kind(enum.Enum):
+class Kind(Enumeration):
     """What sort of thing a value is."""
 
     UNKNOWN = "unknown"
@@ -76,7 +76,7 @@ class _Missing:
 MISSING: Final = _Missing()  # no literal is known
 
 
-class Gate(enum.Enum):
+class Gate(Enumeration):
     """What a condition says about how often its body runs."""
 
     RARE = "rare"  # every N steps, the first or the last step, once
