@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from torch.utils.data import DataLoader, Dataset
 
 
 def load(files):
@@ -30,3 +31,28 @@ def pairs(samples):
 
 def inline(files):
     return torch.tensor([np.load(f)["x"] for f in files])  # TL208
+
+
+class Clips(Dataset):
+    def __init__(self, files):
+        self.files = files
+
+    def __len__(self):
+        return len(self.files)
+
+    def __getitem__(self, index):
+        return np.load(self.files[index]).astype(np.float32), index
+
+
+class Cut:
+    def __init__(self, length):
+        self.length = length
+
+    def __call__(self, batch):
+        starts = [np.random.randint(0, len(clip) - self.length) for clip, _ in batch]
+        cut = [clip[start : start + self.length] for (clip, _), start in zip(batch, starts)]
+        return torch.tensor(cut, dtype=torch.float), torch.tensor([index for _, index in batch])  # TL208
+
+
+def clips(files):
+    return DataLoader(Clips(files), batch_size=16, num_workers=4, pin_memory=True, collate_fn=Cut(8192))

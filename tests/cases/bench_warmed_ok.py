@@ -29,3 +29,14 @@ def once(net, path):
     net.load_state_dict(torch.load(path, weights_only=True))
     torch.cuda.synchronize()
     print("loaded in", time.time() - t0)
+
+
+def timed_after_copies(net, sample, runs):
+    taken = []
+    for _ in range(5):
+        net(sample.cuda()).cpu()
+    for _ in range(runs):
+        begin = time.perf_counter()
+        net(sample.cuda()).cpu()
+        taken.append(time.perf_counter() - begin)
+    return min(taken)

@@ -23,3 +23,18 @@ def collect(policy, world, n):
         keep.push(obs)
         obs = world.step(out)
     return keep.obs, scores
+
+
+class Keys(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.to_key = torch.nn.Linear(width, width)
+        self.register_buffer("kept", None, persistent=False)
+
+    def forward(self, x):
+        key = self.to_key(x)
+        if self.kept is None:
+            self.kept = key
+        else:
+            self.kept = torch.cat([self.kept, key], dim=1)  # TL203?
+        return self.kept

@@ -23,7 +23,7 @@ from torchlint.semantics.functions import (
     Parameter,
     Role,
 )
-from torchlint.semantics.names import below, names_in, within
+from torchlint.semantics.names import below, dotted, names_in, within
 from torchlint.semantics.values import MISSING, Gate, Kind, Value
 
 
@@ -169,7 +169,7 @@ def iterates(loop: Context) -> Iterates:
     of_tensor = kind is Kind.TENSOR or (iterable is not None and "tensor size" in (iterable.qual or ""))
     # A decoding loop counts from the length of its prompt, and a sampler walks over its noise levels: what they run
     # tells more than what they iterate.
-    if runs and not (of_tensor and _runs_on_rows(loop)) and not _part_of_a_step(loop):
+    if runs and not (of_tensor and (_runs_on_rows(loop) or _over_labels(loop))) and not _part_of_a_step(loop):
         return Iterates.STEPS
     return Iterates.ELEMENTS if of_tensor else Iterates.OTHER
 
@@ -191,6 +191,20 @@ def _runs_on_rows(loop: Context) -> bool:
     return bool(runs) and all(
         isinstance(node, cst.Call) and bool(node.args) and bool(_rows_taken(node.args[0].value) & variables)
         for node in runs
+    )
+
+
+def _over_labels(loop: Context) -> bool:
+    """Whether a loop walks the labels that a tensor holds, as `unique` finds them: what it runs, it runs on a part."""
+    facts = loop.loop
+    iterable = facts.iterable if facts is not None else None
+    return (
+        iterable is not None
+        and bool(iterable.origins)
+        and all(
+            isinstance(origin, cst.Call) and (dotted(origin.func) or "").rpartition(".")[2] == "unique"
+            for origin in iterable.origins
+        )
     )
 
 

@@ -40,6 +40,7 @@ class CatInLoop(Rule):
             return
         found = _growing_loop(site, model)
         if found is None:
+            yield from _growing_calls(grown, site, model)
             return
         loop, confidence = found
         facts = loop.loop
@@ -69,6 +70,21 @@ class CatInLoop(Rule):
         )
 
 
+def _growing_calls(grown: cst.BaseExpression, site: sites.Call, model: Model) -> Iterator[Report]:
+    """An attribute that grows whenever its method runs, as a cache of keys does; which loop runs it is not seen."""
+    hot = model.hot(site.context)
+    name = dotted(grown) or ""
+    if hot is not None and name.startswith("self.") and not _is_cut(grown, site, model):
+        yield Report(
+            site.node,
+            f"{quote(site.node)} allocates and copies all of {quote(grown)} anew on every call, so n calls copy n²/2 "
+            "pieces",
+            f"allocate {quote(grown)} at its final size and write into slices",
+            Confidence.POSSIBLE,
+            because(hot),
+        )
+
+
 def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
     """The part that the same call made on the round before."""
     parts = site.argument(0, "tensors")
@@ -91,14 +107,15 @@ def _fed_back(site: sites.Call, model: Model) -> bool:
 
 
 def _is_cut(grown: cst.BaseExpression, site: sites.Call, model: Model) -> bool:
-    """Whether the function also keeps only a part of what it has joined: `pending = pending[:, stride:]`."""
+    """Whether a round, or a call, also keeps only a part of what it has joined: `pending = pending[:, stride:]`."""
     name = dotted(grown)
+    around = _round(site.context)
     return name is not None and any(
         assign.context.owner is site.context.owner
         and isinstance(assign.value_node, cst.Subscript)
         and dotted(assign.value_node.value) == name
         and any(isinstance(part.slice, cst.Slice) for part in assign.value_node.slice)
-        for assign in model.sites.assigned(name)
+        for assign in model.sites.assigned(name, around)
     )
 
 

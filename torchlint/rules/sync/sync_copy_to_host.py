@@ -39,6 +39,8 @@ class SyncCopyToHost(Rule):
             if isinstance(model.parent(site.node), cst.Expr):
                 return
             copied = as_operand(copied)
+        if isinstance(model.parent(site.node), cst.Expr) and model.in_measurement(site.context):
+            return  # nobody takes the copy: it is there to wait, or to warm up
         wait = waits(model, copied, site.context, by_method=True)
         if wait is None or inherent(model, site.node, site.context):
             return

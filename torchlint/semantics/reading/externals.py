@@ -9,7 +9,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.knowledge.arrays import GENERATORS
 from torchlint.semantics import sites
-from torchlint.semantics.functions import EffectKind, Role
+from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
 from torchlint.semantics.reading import arrays, einops
 from torchlint.semantics.reading.builtins import BUILTIN_CALLS, zipped
 from torchlint.semantics.reading.methods import MethodReader
@@ -459,8 +459,11 @@ class ExternalReader(MethodReader):
                     options.update({k: v for k, v in argument.value.items.items() if k not in options})
         for name in ("collate_fn", "worker_init_fn"):
             collate = options.get(name)
-            if collate is not None and collate.fn is not None:
-                collate.fn.role = Role.WORKER
+            called = self._called_by_loader(collate) if collate is not None else None
+            if called is not None:
+                called.role = Role.WORKER
+                if name == "collate_fn":
+                    self._pass_samples(called, options.get("dataset"), site)
         pin = options.get("pin_memory")
         pinned: bool | None = None
         if pin is not None:
@@ -486,6 +489,20 @@ class ExternalReader(MethodReader):
             qual=qual,
             origins=(site.node,),
         )
+
+    def _called_by_loader(self, given: Value) -> FunctionInfo | None:
+        """The function of the program that a loader calls: itself, or what an instance of a class does when called."""
+        if given.fn is None and given.cls is not None and given.kind is Kind.OBJECT:
+            return given.cls.find_method("__call__")
+        return given.fn
+
+    def _pass_samples(self, collate: FunctionInfo, dataset: Value | None, site: sites.Call) -> None:
+        """A collate function is given a list of what the dataset gives."""
+        sample = dataset.cls.find_method("__getitem__") if dataset is not None and dataset.cls is not None else None
+        own = collate.parameters[1 if collate.method in ("instance", "class") else 0 :]
+        if sample is not None and sample.returns is not None and own and not own[0].star:
+            samples = Value(Kind.CONTAINER, qual="list", elem=sample.returns.but(ident=None, deps=0))
+            self.pass_value(own[0], site.node, samples, {})
 
     def wrapped_iterable(self, site: sites.Call) -> Value:
         """`tqdm(loader)`, `itertools.islice(loader, n)`: the same elements."""
