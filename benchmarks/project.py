@@ -11,10 +11,12 @@ it the time where nothing changed, and what a process pays that does no more tha
 edit costs a process that goes on, which is what --watch does at each change; `server_s` is what the language server's
 worker takes for a document that was edited and not saved. Times are the processor's, of whole processes with their
 workers, start-up included but for the last two; what else the machine does changes them less than it does the clock's.
-Byte code is kept, as it is where torchlint is installed, also where the environment says otherwise.
-Unix only. Needs torchlint installed in the interpreter that runs this script.
+`watch_s` is the clock's, from the edit until `torchlint --watch` has printed what it found, of which it waits about a
+twentieth of a second for further edits. Byte code is kept, as it is where torchlint is installed, also where the
+environment says otherwise. Unix only. Needs `torchlint[watch]` installed in the interpreter that runs this script.
 
-`project.jsonl` holds what this printed on a busy machine with two cores, where all takes about twice its time.
+`project.jsonl` holds what this printed on a busy machine with two cores, where all takes about twice its time; `load`
+is how many processes ran or waited in the minute before it ended.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -289,7 +292,7 @@ def generate(root: Path, files: int, seed: int = 0) -> Path:
 def unimported(root: Path) -> Path:
     """A file below `root` that reads torch and that no other names."""
     texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in sorted(root.rglob("*.py"))}
-    named = set()
+    named: set[str] = set()
     for text in texts.values():
         named.update(
             word for line in re.findall(r"^\s*(?:from|import)\b.*", text, re.M) for word in re.findall(r"\w+", line)
@@ -350,6 +353,30 @@ def going_on(code: str, root: Path, edited: Path, rounds: int) -> list[float]:
     return [float(line) for line in done.stdout.split()]
 
 
+def watched(root: Path, edited: Path, rounds: int) -> list[float]:
+    """For each round the clock's time from an edit until --watch has printed what it found."""
+    command = [sys.executable, "-c", _LINKED, "check", "--isolated", "--watch", "--output-format", "concise", "."]
+    text = edited.read_text(encoding="utf-8")
+    took: list[float] = []
+    with subprocess.Popen(command, cwd=root, env=_ENVIRONMENT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        before = time.perf_counter()
+        for line in process.stdout:
+            if not line.startswith(("Found ", "All checks passed")):
+                continue
+            took.append(time.perf_counter() - before)
+            if len(took) > rounds:
+                break
+            time.sleep(1)  # until it watches again
+            before = time.perf_counter()
+            edited.write_text(f"{text}\n\ndef watched_{len(took)}(loss):\n    return loss.item()\n", encoding="utf-8")
+        process.terminate()
+    edited.write_text(text, encoding="utf-8")
+    if len(took) <= rounds:
+        raise SystemExit("torchlint --watch ended by itself")
+    return took[1:]  # before the first, nothing was edited
+
+
 def summary(measured: list[dict[str, float]]) -> dict[str, float]:
     """The median of each time."""
     return {key: round(statistics.median(taken[key] for taken in measured), 3) for key in sorted(measured[0])}
@@ -377,6 +404,7 @@ def main() -> None:
         edits = list(warm(root, edited, args.rounds))
         served = going_on(_SERVER, root, edited, args.rounds)
         resident = going_on(_RESIDENT, root, edited, args.rounds)
+        seen = watched(root, edited, args.rounds)
         ratios = [taken["linked_s"] / taken["alone_s"] for taken in from_scratch]
         after = summary(edits)
         whole = summary(from_scratch) if from_scratch else {}
@@ -389,6 +417,7 @@ def main() -> None:
             | {
                 "resident_s": round(statistics.median(resident), 3),
                 "server_s": round(statistics.median(served), 3),
+                "watch_s": round(statistics.median(seen), 3),
             },
             "edited": str(edited.relative_to(root)),
             "rounds": args.rounds,
@@ -396,6 +425,7 @@ def main() -> None:
             "versions": {name: version(name) for name in ("torchlint", "libcst")}
             | {"python": platform.python_version()},
             "machine": {"system": platform.platform(), "processor": platform.machine(), "cores": os.cpu_count()},
+            "load": round(os.getloadavg()[0], 2),
         }
         if from_scratch:
             report["linked_to_alone"] = {
