@@ -30,13 +30,13 @@ def merge(net: nn.Module, found: dict[str, list[list[float]]]):
     return kept
 
 
-def run(net: nn.Module, loader, epochs: int):
+def run(net: nn.Module, loader, epochs: int, rounds):
     net = net.cuda()
     optimizer = torch.optim.Adam(net.parameters(), fused=True)
     plot_at = [0, 1, 2]
     for epoch in range(epochs):
         for i, (images, names) in enumerate(loader):
-            ni = i + len(loader) * epoch
+            ni = i + epoch * rounds
             images = images.cuda(non_blocking=True)
             boxes, scores = net(images)
             loss = thin(boxes, scores, 0.5).mean()

@@ -136,3 +136,13 @@ def load(path, net):
     net = nn.DataParallel(net.cuda(), device_ids=[0])
     net.load_state_dict(torch.load(path))
     return net(torch.zeros(1, 8, device="cuda"))
+
+
+@torch.no_grad()
+def continued(net, ids, count):
+    out = ids
+    for _ in range(count):
+        token = net(out)[:, -1].argmax(-1, keepdim=True)
+        out = torch.cat((out, token), dim=-1)  # TL203
+    out = out[:, ids.shape[-1] :]
+    return out

@@ -57,6 +57,11 @@ _COMPARE: dict[type[cst.BaseCompOp], str] = {
 }
 
 
+def _counted(operator: str, left: Value, right: Value) -> str | None:
+    """The mark of a sum of a loop's index and something else: another number in each round. None for others."""
+    return "counted" if operator in ("+", "-") and {"index", "counted"} & {left.qual, right.qual} else None
+
+
 class OperatorReader(ConditionReader):
     """Evaluates operators and comparisons."""
 
@@ -133,10 +138,7 @@ class OperatorReader(ConditionReader):
             return Value(Kind.SHAPE)
         gates = SWAPPED if operator == "%" else None
         if left.kind is Kind.NUMBER and right.kind is Kind.NUMBER:
-            quals = (left.qual, right.qual)
-            what = "tensor size" if "tensor size" in quals else None
-            if operator in ("+", "-") and ("index" in quals or "counted" in quals):
-                what = what or "counted"
+            what = "tensor size" if "tensor size" in (left.qual, right.qual) else _counted(operator, left, right)
             return Value(Kind.NUMBER, gates=gates, qual=what, origins=(node,) if left.origins or right.origins else ())
         if left.kind is Kind.UNKNOWN and right.kind is Kind.UNKNOWN and operator == "@" and not self.model.uses_numpy:
             return self.launch(self.tensor(node, (left, right), Confidence.POSSIBLE), node)
@@ -149,6 +151,7 @@ class OperatorReader(ConditionReader):
                 graph=unknown.graph or MAYBE,
                 deps=left.deps | right.deps,
                 gates=gates,
+                qual=_counted(operator, left, right),
                 origins=(node,),
             )
         return UNKNOWN.but(gates=gates)  # `step % args.log_every` with a foreign object's attribute
