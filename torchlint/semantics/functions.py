@@ -233,7 +233,7 @@ class ClassInfo:
 
         They may have them from others of their bases, as from a mixin.
         """
-        own = self.find_method(name)
+        own = self.find_method(name) if self.subclasses else None
         found: list[FunctionInfo] = []
         todo, seen = list(self.subclasses), {self}
         while todo:

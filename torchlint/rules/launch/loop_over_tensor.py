@@ -97,8 +97,7 @@ class LoopOverTensor(Rule):
         if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= _SHORT):
             return None
         if (
-            _fills_few_names(site, model)
-            or hotness.in_test(site.context)
+            hotness.in_test(site.context)
             or hotness.in_worker(site.context)
             or hotness.iterates(site.context) in _NOT_ROUNDS
         ):
@@ -122,6 +121,8 @@ class LoopOverTensor(Rule):
             return None
         if any(_by_mask(model, node) for node in within(body)) and _decomposes(model, body, frozenset()):
             return None  # of groups of unequal sizes, which no batched operation takes
+        if _fills_few_names(site, model):
+            return None
         if _is_padded(site, model) or any(
             _looks_up(model, node, targets) or _selects(model, node) for node in within(body)
         ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -192,9 +192,10 @@ def unwaited_run(function: FunctionInfo, model: Model) -> Confidence | None:
 def _pending(between: Sequence[Happening], end: Happening, model: Model, *, around: bool) -> Confidence | None:
     pending: Confidence | None = None
     unsure = False
+    arms = {link.node: link.negated for link in end.context.chain() if link.scope is Scope.BRANCH}
     for happening in between:
         effect = happening.effect
-        if _excluded(happening.context, end.context):
+        if _excluded(happening.context, arms):
             continue
         if effect.callee is not None:
             unsure = unsure or hotness.does(effect.callee, _WAITS)
@@ -222,10 +223,9 @@ def _is_total(start: Happening, end: Happening) -> bool:
     )
 
 
-def _excluded(context: Context, end: Context) -> bool:
-    """Whether code stands in the other branch of an `if` that the end of the interval stands in."""
-    arms = {link.node: link.negated for link in end.chain() if link.scope is Scope.BRANCH}
-    return any(
+def _excluded(context: Context, arms: Mapping[cst.CSTNode | None, bool]) -> bool:
+    """Whether code stands in the other branch of an `if` that has one of the branches in `arms`."""
+    return bool(arms) and any(
         link.scope is Scope.BRANCH and link.node in arms and arms[link.node] != link.negated for link in context.chain()
     )
 
