@@ -20,5 +20,5 @@ def experiment(before: str, after: str | None = None, **changes: Any) -> dict[st
 
 def plan(*experiments: dict[str, Any], **limits: float) -> dict[str, Any]:
     """A plan of experiments that no finding names."""
-    limits = {"seconds": 60.0, "memory_bytes": 4 << 30, "pair_seconds": 0.2, **limits}
+    limits = {"seconds": 60.0, "memory_bytes": 4 << 30, "pair_seconds": 0.2, "processes": 1, **limits}
     return {"version": 1, "torchlint": "0", "limits": limits, "experiments": list(experiments), "findings": []}

@@ -232,6 +232,16 @@ def test_a_ladder_is_climbed_down_only_as_far_as_needed() -> None:
     assert "third" not in results
 
 
+def test_what_the_host_bounds_is_timed_in_several_processes() -> None:
+    made = plan(experiment("def flagged(x):\n    return x + 1\n"), processes=3)
+    short = supervise.run(made, ["cpu"])["results"]["one"]
+    ratios = sorted(process["ratio"]["median"] for process in short["processes"])
+    assert len(ratios) == 3
+    assert short["ratio"]["median"] == ratios[1]
+    assert short["ratio"]["low"] <= ratios[0]
+    assert short["ratio"]["high"] >= ratios[2]
+
+
 def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> None:
     worker, file, out = tmp_path / "worker.py", tmp_path / "plan.json", tmp_path / "results.json"
     worker.write_text(supervise.bundle(), encoding="utf-8")

@@ -46,12 +46,14 @@ CRITERIA: Mapping[str, str] = {
     **dict.fromkeys(("TL804", "TL805"), "compile"),  # time, that of compiling included
 }  # fmt: skip
 METHOD = (
-    "One process for each experiment holds both variants. Rounds of before, after, after, before, drained at both "
+    "A process for each experiment holds both variants. Rounds of before, after, after, before, drained at both "
     "ends, after warm-up; every repetition starts from the same inputs, weights, random state and module globals. "
     "Short calls are timed several together, on the same arguments where that changes no shape, else on copies. "
     "On a GPU the threads that run backward have a core of their own. "
     "Medians; the ratio is the median of the ratios of rounds, its interval the 95 % bootstrap interval over them. "
     "Samples beside which a fixed loop took over 1.2 times its fastest are left out, where three rounds remain. "
+    "Short calls that the host bounds are timed in three processes, apart in time: the ratio is then the median of "
+    "theirs, and the interval spans all of theirs. "
     "Waits, kernels, memory, FLOPs and traces come from passes of their own. Results are compared with a tolerance "
     "that follows the dtype."
 )
@@ -219,6 +221,7 @@ def _entry(
         "stand_ins": experiment.get("stand_ins", []),
         "wait_places": chosen["before"].get("wait_places") or {},
         "rounds": chosen["rounds"],
+        "processes": len(chosen.get("processes", ())) or 1,
     }
 
 

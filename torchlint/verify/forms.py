@@ -120,6 +120,7 @@ _LIMITS = {
     "seconds": Number(positive=True),
     "memory_bytes": Number(positive=True),
     "pair_seconds": Number(positive=True),
+    "processes?": int,
 }
 PLAN = {"limits": _LIMITS, "experiments": [{**_EXPERIMENT, **_CODE}], "findings": [_FINDING]}
 
@@ -130,10 +131,11 @@ _FIGURES = {
                                        "flops", "bytes", "busy_us", "fetch_us", "operators")},
 }  # fmt: skip
 _SIDES = {"before": Number(), "after": Number()}
+_RATIO = dict.fromkeys(("median", "low", "high"), Number(positive=True))
 RESULT = Either((
     {"status": frozenset(("not run",)), "reason": _TEXT},
     {
-        "status": frozenset(("measured",)), "ratio": dict.fromkeys(("median", "low", "high"), Number(positive=True)),
+        "status": frozenset(("measured",)), "ratio": _RATIO, "processes?": [{"ratio": _RATIO, **_SIDES}],
         "before": _FIGURES, "after": _FIGURES, "rounds": int, "equal?": Either((_NULL, bool)), "difference?": _TEXT,
         "inputs?": Either((_NULL, _SHOWN)), "wrong_reads?": Each(int), "unready?": int,
         "clock?": Either((Each(frozenset()), {**_SIDES, "apart?": bool})),

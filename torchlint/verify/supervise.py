@@ -19,6 +19,7 @@ import select
 import shutil
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,11 @@ START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_PROCESSES = 256  # of an experiment: the workers of its loaders
 MAX_ANSWER = 32 << 20  # bytes
 MIN_CORES = 4  # of a device's workers, to give one of them to backward alone
+AGAIN = 0.25  # of the time for pairs, in each further process
+AGAIN_CALL = 1e5  # microseconds of a call, and of its first, above which there is none
+AGAIN_FIRST = 2e6
+BUSY = 0.8  # of a call's time, for which the device must be busy to be what bounds it
+KEPT_BACK = 0.75  # of the budget, for the highest rungs; the rest is for lower ones and further processes
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 OUT_OF_TIME = "the time budget was used up"
@@ -61,11 +67,13 @@ class Limits:
         seconds: from its start to its result; then it is killed. Code that is compiled has three times as long.
         memory_bytes: of the host, by its whole process group.
         pair_seconds: that interleaved pairs are measured at most, within `seconds`.
+        processes: in which what the host bounds is timed.
     """
 
     seconds: float = 60.0
     memory_bytes: int = 16 << 30
-    pair_seconds: float = 3.0
+    pair_seconds: float = 2.5
+    processes: int = 3
 
 
 class Watcher:
@@ -356,8 +364,12 @@ def run(
                 if not wave:
                     break
                 bench.measure([experiments[identity] for identity in wave])
+            for _ in range(bench.limits.processes - 1):
+                bench.measure([experiments[i] for i, result in bench.results.items() if _bound_by_host(result)])
         finally:
             bench.end()
+        for result in bench.results.values():
+            result.pop("settled", None)
     environment["seconds"] = round(time.monotonic() - bench.started, 1)
     slim = [{k: v for k, v in experiment.items() if k not in CODE} for experiment in plan["experiments"]]
     return {
@@ -498,17 +510,24 @@ class _Run:
                     experiment = todo.popleft()
                 except IndexError:
                     return
-                self.watcher.started(experiment)
-                self.settle(experiment, self._one(experiment, device, len(todo), spare))
+                known = self.results.get(experiment["id"])
+                if known is None:
+                    self.watcher.started(experiment)
+                answer = self._one(experiment, device, len(todo), spare)
+                if known is None:
+                    self.settle(experiment, answer)
+                elif answer["status"] == "measured":
+                    _join(known, answer)
         finally:
             for worker in spare:
                 worker.end()
 
     def _one(self, experiment: dict[str, Any], device: str, left: int, spare: deque[_Worker]) -> dict[str, Any]:
-        seconds = self.limits.pair_seconds
+        settled = self.results.get(experiment["id"], {}).get("settled")
+        seconds = self.limits.pair_seconds * (1.0 if settled is None else AGAIN)
         if (why := self.hindrance(experiment)) is not None:
             return {"status": "not run", "reason": why}
-        share = self.remaining() * len(self.devices) / (left + 1)
+        share = self.remaining() * len(self.devices) / (left + 1) * (KEPT_BACK if settled is None else 1.0)
         seconds = max(0.2, min(seconds, share - self.beside()))
         if not spare:
             together = min(TOGETHER, left + 1) if device.startswith("cuda") else 1
@@ -523,7 +542,8 @@ class _Run:
             compiles = experiment.get("compiled") or "torch.compile" in str(experiment.get("before"))
             limit = self.limits.seconds * (COMPILING if compiles else 1)
             known = {**experiment, "trial": self.trials.get(experiment["id"])}
-            answer = worker.ask({"experiment": known, "seconds": seconds}, limit, self.limits.memory_bytes)
+            request = {"experiment": known, "seconds": seconds, "settled": settled}
+            answer = worker.ask(request, limit, self.limits.memory_bytes)
         finally:
             worker.end()
         return {**answer, "took_s": round(time.monotonic() - begun, 2)}
@@ -534,6 +554,36 @@ class _Run:
             return BESIDE
         passed = (time.monotonic() - self.taken[0][0]) * len(self.devices)
         return max(0.0, (passed - sum(seconds for _, seconds in self.taken)) / len(self.taken))
+
+
+def _bound_by_host(result: dict[str, Any]) -> bool:
+    """Whether to time an experiment in further processes.
+
+    How fast the host is differs between processes and from one minute to the next by more than the rounds of one tell;
+    what the device takes does not.
+    """
+    if result["status"] != "measured":
+        return False
+    sides = (result["before"], result["after"])
+    if any(side["median_us"] > AGAIN_CALL or (side.get("first_us") or 0.0) > AGAIN_FIRST for side in sides):
+        return False
+    return any((side.get("busy_us") or 0.0) < BUSY * side["median_us"] for side in sides)
+
+
+def _join(result: dict[str, Any], other: dict[str, Any]) -> None:
+    """Add what a further process measured: medians of all, and an interval that spans those of all."""
+    alone = {"ratio": result["ratio"], **{side: result[side]["median_us"] for side in ("before", "after")}}
+    processes = result.setdefault("processes", [alone])
+    processes.append({"ratio": other["ratio"], **{side: other[side]["median_us"] for side in ("before", "after")}})
+    ratios = [process["ratio"] for process in processes]
+    result["ratio"] = {
+        "median": statistics.median(ratio["median"] for ratio in ratios),
+        "low": min(ratio["low"] for ratio in ratios),
+        "high": max(ratio["high"] for ratio in ratios),
+    }
+    for side in ("before", "after"):
+        result[side]["median_us"] = statistics.median(process[side] for process in processes)
+    result["rounds"] += other["rounds"]
 
 
 def _code_as_written(experiment: dict[str, Any]) -> str:
