@@ -144,22 +144,22 @@ class FunctionInfo:
     def always_fails(self) -> bool:
         """Whether all that a call comes to is an error: somebody's unfinished work, and no step of a program."""
         body = self.node.body
-        last = body.body[-1] if isinstance(body, cst.IndentedBlock) and body.body else None
-        raises = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
+        last = body.body[-1] if type(body) is cst.IndentedBlock and body.body else None
+        raises = type(last) is cst.SimpleStatementLine and type(last.body[-1]) is cst.Raise
         return raises and not self.return_sites and not self.is_generator
 
     @property
     def ends_program(self) -> bool:
         """Whether all that a call comes to is the end of the process: no loop goes on to call it again."""
         body: object = self.node.body
-        while isinstance(body, cst.IndentedBlock) and body.body:
+        while type(body) is cst.IndentedBlock and body.body:
             last = body.body[-1]
-            if isinstance(last, cst.Try) and last.finalbody is not None:
+            if type(last) is cst.Try and last.finalbody is not None:
                 body = last.finalbody.body
                 continue
-            call = last.body[-1] if isinstance(last, cst.SimpleStatementLine) else None
-            made = call.value if isinstance(call, cst.Expr) else None
-            return isinstance(made, cst.Call) and dotted(made.func) in EXITS
+            call = last.body[-1] if type(last) is cst.SimpleStatementLine else None
+            made = call.value if type(call) is cst.Expr else None
+            return type(made) is cst.Call and dotted(made.func) in EXITS
         return False
 
     def note_flow(self, name: str, factors: set[str], terms: set[str]) -> None:

@@ -55,17 +55,26 @@ def _maker(kind: type[cst.CSTNode], *given: str) -> Callable[..., Any]:
 
     LibCST's own constructors check each field, which takes longer than all else here together.
     """
-    names = {"new": object.__new__, "kind": kind}
-    rows = [f"def make({', '.join(given)}):", "    node = new(kind)"]
+    names: dict[str, Any] = {"draft": _draft(kind), "kind": kind}
+    rows = [f"def make({', '.join(given)}):", "    node = draft()"]
     for spec in dataclasses.fields(kind):
-        names[f"set_{spec.name}"] = getattr(kind, spec.name).__set__
         if spec.name not in given:
             default = spec.default_factory() if callable(spec.default_factory) else spec.default
             names[spec.name] = None if default is dataclasses.MISSING else default
-        rows.append(f"    set_{spec.name}(node, {spec.name})")
-    rows.append("    return node")
+        rows.append(f"    node.{spec.name} = {spec.name}")
+    rows += ["    node.__class__ = kind", "    return node"]
     exec("\n".join(rows), names)
-    return names["make"]  # type: ignore[return-value]
+    return names["make"]  # type: ignore[no-any-return]
+
+
+# What a class has of `object` whose instances are made without arguments, and take what they are given.
+_SETTABLE = {name: getattr(object, name) for name in ("__init__", "__setattr__", "__delattr__")}
+
+
+def _draft(kind: Any) -> Any:
+    """A twin of a kind of nodes whose fields can be set, and whose instances can become nodes of that kind."""
+    body = {name: held for name, held in vars(kind).items() if name not in kind.__slots__}
+    return type(kind)(kind.__name__, kind.__bases__, body | _SETTABLE)
 
 
 _name = _maker(cst.Name, "value")

@@ -249,7 +249,7 @@ class Reader:
 
     def literal_key(self, node: cst.Subscript) -> Any:
         """The literal key of a subscript, or None."""
-        if len(node.slice) == 1 and isinstance(node.slice[0].slice, cst.Index):
+        if len(node.slice) == 1 and type(node.slice[0].slice) is cst.Index:
             const = self.eval_quietly(node.slice[0].slice.value).const
             if isinstance(const, (int, str)):
                 return const
@@ -257,10 +257,10 @@ class Reader:
 
     def entry_name(self, node: cst.BaseExpression) -> str | None:
         """The name under which an environment holds what is known of `batch["x"]` alone; None of other expressions."""
-        if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
+        if type(node) is not cst.Subscript or len(node.slice) != 1:
             return None
         index = node.slice[0].slice
-        if not isinstance(index, cst.Index) or not isinstance(index.value, cst.SimpleString):
+        if type(index) is not cst.Index or type(index.value) is not cst.SimpleString:
             return None
         holder = dotted(node.value)
         return f"{holder}.{literal(index.value)!r}" if holder is not None else None

@@ -42,11 +42,11 @@ class ConditionReader(AttributeReader):
 
     def condition(self, node: cst.BaseExpression, how: str) -> Value:
         """Evaluate an expression whose truth decides; each part whose truth is taken is a site."""
-        if isinstance(node, cst.BooleanOperation):
+        if type(node) is cst.BooleanOperation:
             left = self.condition(node.left, how)
             before, saved = self.frame.env, self.context
             self.frame.env = before.copy()
-            both = isinstance(node.operator, cst.And)
+            both = type(node.operator) is cst.And
             self.narrow(node.left, both)
             gate, asks = self.gates_of_test(node.left, left)[0 if both else 1], self.asks_of(node.left, both)
             if gate is not Gate.NONE or asks:
@@ -59,12 +59,12 @@ class ConditionReader(AttributeReader):
             walrus = {k: v for k, v in self.frame.env.items() if k not in before}
             self.frame.env = before
             before.update(walrus)
-            word = "and" if isinstance(node.operator, cst.And) else "or"
+            word = "and" if type(node.operator) is cst.And else "or"
             if word == "or" and _asks_of_interval(node):
                 value = NUMBER.but(gates=left.gates)
             else:
                 value = NUMBER.but(gates=combine(word, left.gates, right.gates))
-        elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        elif type(node) is cst.UnaryOperation and type(node.operator) is cst.Not:
             inner = self.condition(node.expression, how)
             gates = inner.gates
             value = NUMBER if gates is None else NUMBER.but(gates=(gates[1], gates[0]))
@@ -80,19 +80,19 @@ class ConditionReader(AttributeReader):
         """What must be true of the parameters of the function for a test to have that truth."""
         test, flipped = _unnegated(test)
         truth ^= flipped
-        if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And) == truth:
+        if type(test) is cst.BooleanOperation and (type(test.operator) is cst.And) == truth:
             return self.asks_of(test.left, truth) | self.asks_of(test.right, truth)
         text = ""
-        if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        if type(test) is cst.Comparison and len(test.comparisons) == 1:
             operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
-            if isinstance(operator, (cst.Equal, cst.NotEqual)) and isinstance(other, cst.SimpleString):
+            if isinstance(operator, (cst.Equal, cst.NotEqual)) and type(other) is cst.SimpleString:
                 test, text = test.left, str(other.raw_value)
-                truth ^= isinstance(operator, cst.NotEqual)
-        value = self.frame.env.get(identifier(test.value)) if isinstance(test, cst.Name) else None
+                truth ^= type(operator) is cst.NotEqual
+        value = self.frame.env.get(identifier(test.value)) if type(test) is cst.Name else None
         if value is None or value.ident is None or value.ident >= len(self.frame.info.parameters):
             return frozenset()
         parameter = self.frame.info.parameters[value.ident]
-        asked = isinstance(test, cst.Name) and parameter.name == identifier(test.value) and not parameter.star
+        asked = type(test) is cst.Name and parameter.name == identifier(test.value) and not parameter.star
         return frozenset({(parameter.index, truth, text)}) if asked else frozenset()
 
     def gates_of_comparison(
@@ -110,9 +110,9 @@ class ConditionReader(AttributeReader):
             then, other = (Gate.NONE, Gate.HOST) if right.const == "cuda" else (Gate.HOST, Gate.NONE)
             return (then, other) if operator == "==" else (other, then) if operator == "!=" else None
         if (  # `i + 1 == len(loader)`
-            isinstance(left_node, cst.BinaryOperation)
+            type(left_node) is cst.BinaryOperation
             and isinstance(left_node.operator, (cst.Add, cst.Subtract))
-            and isinstance(left_node.right, cst.Integer)
+            and type(left_node.right) is cst.Integer
         ):
             left_node = left_node.left
             left = self.eval_quietly(left_node)
@@ -152,12 +152,12 @@ class ConditionReader(AttributeReader):
         return (Gate.NONE, gate) if flipped else (gate, Gate.NONE)
 
     def _gate_of_flag(self, test: cst.BaseExpression) -> Gate:
-        if isinstance(test, cst.BooleanOperation):
+        if type(test) is cst.BooleanOperation:
             gates = [self._gate_of_flag(part) for part in (test.left, test.right)]
-            if isinstance(test.operator, cst.Or):
+            if type(test.operator) is cst.Or:
                 return _both(*gates)
             return _either(*gates)
-        if isinstance(test, cst.Call):
+        if type(test) is cst.Call:
             name = dotted(test.func)
             last = name.rsplit(".", 1)[-1] if name else ""
             if last in ("is_tracing", "is_scripting", "is_in_onnx_export", "isEnabledFor", "_get_tracing_state"):
@@ -168,7 +168,7 @@ class ConditionReader(AttributeReader):
             last = (dotted(given) or "").rsplit(".", 1)[-1].lower()
             return Gate.DEBUG if any(word in last for word in known.DEBUG_WORDS) else Gate.NONE
         name = dotted(test)
-        if name is None and isinstance(test, cst.Subscript):
+        if name is None and type(test) is cst.Subscript:
             key = self.literal_key(test)
             name = key if isinstance(key, str) else None
         if name is None:
@@ -182,46 +182,46 @@ class ConditionReader(AttributeReader):
 
     def _is_switched_off(self, test: cst.BaseExpression, name: str) -> bool:
         """Whether a test asks a switch of a class or the module that is off where it is declared."""
-        if isinstance(test, cst.Attribute):
+        if type(test) is cst.Attribute:
             owner = self.eval_quietly(test.value)
             if owner.kind is not Kind.CLASS or owner.cls is None or owner.ident is not None:
                 return False
             declared = owner.cls.class_attributes.get(test.attr.value)
             return declared is not None and declared.const is False
-        shared = isinstance(test, cst.Name) and self._is_outer(name) and self.frame.info is not self.model.root
+        shared = type(test) is cst.Name and self._is_outer(name) and self.frame.info is not self.model.root
         return shared and self.eval_quietly(test).const is False
 
     def _gate_of_cache(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
         """`if self.x is None: self.x = ...`, `if key not in cache: cache[key] = ...`: once, then kept."""
         kept: cst.BaseExpression | None = None
-        if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        if type(test) is cst.Comparison and len(test.comparisons) == 1:
             operator = test.comparisons[0].operator
             right = test.comparisons[0].comparator
-            if isinstance(operator, (cst.Is, cst.Equal)) and isinstance(right, cst.Name) and right.value == "None":
+            if isinstance(operator, (cst.Is, cst.Equal)) and type(right) is cst.Name and right.value == "None":
                 kept = None if flipped else self._looked_up_in(test.left)
-            elif isinstance(operator, cst.NotIn) and not flipped or isinstance(operator, cst.In) and flipped:
+            elif type(operator) is cst.NotIn and not flipped or type(operator) is cst.In and flipped:
                 kept = right
-            elif isinstance(operator, cst.NotEqual) and isinstance(right, (cst.Name, cst.Attribute)):
+            elif type(operator) is cst.NotEqual and isinstance(right, (cst.Name, cst.Attribute)):
                 kept = test.left
             elif isinstance(operator, (cst.LessThan, cst.GreaterThan)):
                 kept = test.left if dotted(test.left) else right
             since = test.left
-            if isinstance(since, cst.BinaryOperation) and isinstance(since.operator, cst.Subtract) and not flipped:
+            if type(since) is cst.BinaryOperation and type(since.operator) is cst.Subtract and not flipped:
                 last = dotted(since.right)  # `step - saved_at >= interval`, and then `saved_at = step`
                 if last is not None and _assigns(node.body, last):
                     return Gate.RARE
-        elif isinstance(test, cst.Call) and isinstance(test.func, cst.Name):
+        elif type(test) is cst.Call and type(test.func) is cst.Name:
             if test.func.value == "hasattr" and flipped:
                 kept = test
             elif test.func.value == "isinstance" and not flipped and test.args:
                 kept = test.args[0].value  # `if isinstance(self.image, Tensor): self.image = self.image.numpy()`
-                if not isinstance(kept, cst.Attribute):
+                if type(kept) is not cst.Attribute:
                     return Gate.NONE
-        elif isinstance(test, cst.Attribute):
+        elif type(test) is cst.Attribute:
             if not flipped:  # `if self.merged: self.unmerge()`
                 return Gate.RARE if any(self._empties(node.body, name) for name in self._held_in(test)) else Gate.NONE
             kept = test  # `if not self.ready: ...; self.ready = True`
-        elif isinstance(test, cst.BooleanOperation):
+        elif type(test) is cst.BooleanOperation:
             for part in (test.left, test.right):
                 asked, negated = _unnegated(part)
                 if self._gate_of_cache(node, asked, flipped != negated) is not Gate.NONE:
@@ -243,7 +243,7 @@ class ConditionReader(AttributeReader):
         if name is None or method is None or method.method != "property":
             return [name] if name is not None else []
         own = method.parameters[0].name + "." if method.parameters else "."
-        asked = (dotted(part) for part in within(method.body_nodes) if isinstance(part, cst.Attribute))
+        asked = (dotted(part) for part in within(method.body_nodes) if type(part) is cst.Attribute)
         prefix = name.rsplit(".", 1)[0]
         return [f"{prefix}.{part[len(own) :]}" for part in asked if part is not None and part.startswith(own)]
 
@@ -253,13 +253,13 @@ class ConditionReader(AttributeReader):
         calls = [
             small.value.func
             for statement in body.body
-            for small in (statement.body if isinstance(statement, cst.SimpleStatementLine) else ())
-            if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call)
+            for small in (statement.body if type(statement) is cst.SimpleStatementLine else ())
+            if type(small) is cst.Expr and type(small.value) is cst.Call
         ]
         methods = [
             cls.find_method(call.attr.value)
             for call in calls
-            if cls is not None and isinstance(call, cst.Attribute) and dotted(call.value) == "self"
+            if cls is not None and type(call) is cst.Attribute and dotted(call.value) == "self"
         ]
         bodies = [method.node.body for method in methods if method is not None]
         return [body for body in bodies if isinstance(body, cst.BaseSuite)]
@@ -276,17 +276,17 @@ class ConditionReader(AttributeReader):
     def _gate_of_kept(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
         """`if key in cache: return cache[key]`, `if kept is not None: return kept`: what follows runs once."""
         function = self.frame.info.node
-        if flipped or not isinstance(test, cst.Comparison) or not isinstance(function, cst.FunctionDef):
+        if flipped or type(test) is not cst.Comparison or type(function) is not cst.FunctionDef:
             return Gate.NONE
-        if not isinstance(node.body.body[-1], cst.SimpleStatementLine) or not isinstance(
+        if type(node.body.body[-1]) is not cst.SimpleStatementLine or not isinstance(
             node.body.body[-1].body[-1], cst.Return
         ):
             return Gate.NONE
         comparison = test.comparisons[0]
         kept: cst.BaseExpression | None = None
-        if isinstance(comparison.operator, cst.In):
+        if type(comparison.operator) is cst.In:
             kept = comparison.comparator
-        elif isinstance(comparison.operator, cst.IsNot):
+        elif type(comparison.operator) is cst.IsNot:
             kept = self._looked_up_in(test.left)
         name = dotted(kept) if kept is not None else None
         if name is None or ("." not in name and not self._is_outer(name)):
@@ -296,7 +296,7 @@ class ConditionReader(AttributeReader):
     def _looked_up_in(self, kept: cst.BaseExpression) -> cst.BaseExpression:
         """The mapping that a value was taken from by `get`; else the value itself."""
         origin = self.eval_quietly(kept).origin
-        if isinstance(origin, cst.Call) and isinstance(origin.func, cst.Attribute) and origin.func.attr.value == "get":
+        if type(origin) is cst.Call and type(origin.func) is cst.Attribute and origin.func.attr.value == "get":
             return origin.func.value
         return kept
 
@@ -305,18 +305,18 @@ class ConditionReader(AttributeReader):
 
     def narrow(self, test: cst.BaseExpression, holds: bool) -> None:
         """Change the environment by what is known where a test holds, or fails."""
-        if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
             self.narrow(test.expression, not holds)
-        elif isinstance(test, cst.BooleanOperation):
-            if isinstance(test.operator, cst.And) == holds:
+        elif type(test) is cst.BooleanOperation:
+            if (type(test.operator) is cst.And) == holds:
                 self.narrow(test.left, holds)
                 self.narrow(test.right, holds)
-        elif isinstance(test, cst.Call):
+        elif type(test) is cst.Call:
             self._narrow_call(test, holds)
-        elif isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        elif type(test) is cst.Comparison and len(test.comparisons) == 1:
             comparison = test.comparisons[0]
             right = comparison.comparator
-            if isinstance(right, cst.Name) and right.value == "None":
+            if type(right) is cst.Name and right.value == "None":
                 is_none = isinstance(comparison.operator, (cst.Is, cst.Equal)) == holds
                 self._rebind(
                     test.left,
@@ -328,15 +328,15 @@ class ConditionReader(AttributeReader):
                         else v
                     ),
                 )
-            elif isinstance(test.left, cst.Attribute) and test.left.attr.value == "type":
+            elif type(test.left) is cst.Attribute and test.left.attr.value == "type":
                 owner = test.left.value
-                if isinstance(owner, cst.Attribute) and owner.attr.value == "device":
+                if type(owner) is cst.Attribute and owner.attr.value == "device":
                     text = self.eval_quietly(right).const
                     bits = device_bits(text) if isinstance(text, str) else 0
-                    equal = isinstance(comparison.operator, cst.Equal) == holds
+                    equal = (type(comparison.operator) is cst.Equal) == holds
                     if bits:
                         self._place(owner.value, bits if equal else DEVICE if bits == HOST else 0)
-        elif isinstance(test, cst.Attribute):
+        elif type(test) is cst.Attribute:
             if test.attr.value in ("is_cuda", "is_cpu"):
                 self._place(test.value, DEVICE if holds == (test.attr.value == "is_cuda") else HOST)
 
@@ -410,7 +410,7 @@ class ConditionReader(AttributeReader):
     def asks_for_tensor(self, test: cst.BaseExpression) -> bool:
         """`torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`, `hasattr(x, "to")`."""
         test, _ = _unnegated(test)
-        if not isinstance(test, cst.Call) or not test.args:
+        if type(test) is not cst.Call or not test.args:
             return False
         function = self.eval_quietly(test.func)
         if function.qual == "torch.is_tensor" or len(test.args) != 2:
@@ -423,9 +423,9 @@ class ConditionReader(AttributeReader):
     def _narrow_first(self, test: cst.Call) -> None:
         """`isinstance(rows[0], np.ndarray)`: all of the rows are such."""
         first, name = test.args[0].value, None
-        if isinstance(first, cst.Subscript) and len(first.slice) == 1:
+        if type(first) is cst.Subscript and len(first.slice) == 1:
             index = first.slice[0].slice
-            if isinstance(index, cst.Index) and isinstance(index.value, cst.Integer):
+            if type(index) is cst.Index and type(index.value) is cst.Integer:
                 name = dotted(first.value)
         held = self.lookup(name) if name is not None else None
         declared = self.annotated(test.args[1].value)
@@ -435,7 +435,7 @@ class ConditionReader(AttributeReader):
             self.frame.env[name] = Value(Kind.CONTAINER, Confidence.LIKELY, qual="list", elem=declared, deps=held.deps)
 
     def _names_tensor(self, node: cst.BaseExpression) -> bool:
-        if isinstance(node, cst.Tuple):
+        if type(node) is cst.Tuple:
             return any(self._names_tensor(element.value) for element in node.elements)
         return self.eval_quietly(node).qual in (
             "torch.Tensor",
@@ -447,18 +447,18 @@ class ConditionReader(AttributeReader):
 
 def _given(test: cst.BaseExpression) -> cst.BaseExpression | None:
     """What a test asks to be something: `x` in `x is not None`."""
-    if not isinstance(test, cst.Comparison) or not isinstance(test.comparisons[0].operator, cst.IsNot):
+    if type(test) is not cst.Comparison or type(test.comparisons[0].operator) is not cst.IsNot:
         return None
     none = test.comparisons[0].comparator
-    return test.left if isinstance(none, cst.Name) and none.value == "None" else None
+    return test.left if type(none) is cst.Name and none.value == "None" else None
 
 
 def _asks_of_interval(node: cst.BooleanOperation) -> bool:
     """Whether it is `step % interval == 0 or interval < 1`: the latter only asks what the interval is set to."""
     first, then = node.left, node.right
-    if not isinstance(first, cst.Comparison) or not isinstance(then, cst.Comparison):
+    if type(first) is not cst.Comparison or type(then) is not cst.Comparison:
         return False
-    if not isinstance(first.left, cst.BinaryOperation) or not isinstance(first.left.operator, cst.Modulo):
+    if type(first.left) is not cst.BinaryOperation or type(first.left.operator) is not cst.Modulo:
         return False
     interval = dotted(first.left.right)
     return interval is not None and interval == dotted(then.left)
@@ -467,16 +467,16 @@ def _asks_of_interval(node: cst.BooleanOperation) -> bool:
 def crosses_interval(left: cst.BaseExpression, right: cst.BaseExpression) -> bool:
     """Whether both sides are counted in intervals of one length: `before // n < after // n`."""
     sides = (left, right)
-    if not all(isinstance(side, cst.BinaryOperation) and isinstance(side.operator, cst.FloorDivide) for side in sides):
+    if not all(type(side) is cst.BinaryOperation and type(side.operator) is cst.FloorDivide for side in sides):
         return False
-    lengths = {dotted(side.right) for side in sides if isinstance(side, cst.BinaryOperation)}
+    lengths = {dotted(side.right) for side in sides if type(side) is cst.BinaryOperation}
     return len(lengths) == 1 and None not in lengths
 
 
 def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
     """A test without the `not` before it, and whether there was one."""
     flipped = False
-    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         test, flipped = test.expression, not flipped
     return test, flipped
 
@@ -501,10 +501,10 @@ def _both(a: Gate, b: Gate) -> Gate:
 
 def _attribute_asked(node: cst.BaseExpression) -> str | None:
     """`self.x` for `hasattr(self, "x")` and `getattr(self, "x", None)`."""
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or len(node.args) < 2:
+    if type(node) is not cst.Call or type(node.func) is not cst.Name or len(node.args) < 2:
         return None
     owner, name = dotted(node.args[0].value), node.args[1].value
-    if node.func.value not in ("hasattr", "getattr") or owner is None or not isinstance(name, cst.SimpleString):
+    if node.func.value not in ("hasattr", "getattr") or owner is None or type(name) is not cst.SimpleString:
         return None
     return f"{owner}.{name.raw_value}"
 
@@ -513,20 +513,20 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
     """Whether a block assigns the name, an attribute of that name, or an entry of it."""
     statements = body.body
     for statement in statements:
-        if isinstance(statement, cst.SimpleStatementLine):
+        if type(statement) is cst.SimpleStatementLine:
             for small in statement.body:
                 targets: list[cst.BaseExpression] = []
-                if isinstance(small, cst.Assign):
+                if type(small) is cst.Assign:
                     for assigned in small.targets:
                         whole = assigned.target
-                        targets += [e.value for e in whole.elements] if isinstance(whole, cst.Tuple) else [whole]
+                        targets += [e.value for e in whole.elements] if type(whole) is cst.Tuple else [whole]
                 elif isinstance(small, (cst.AnnAssign, cst.AugAssign)):
                     targets = [small.target]
-                elif isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+                elif type(small) is cst.Expr and type(small.value) is cst.Call:
                     if _puts_into(small.value, name):
                         return True
                 for written in targets:
-                    found = dotted(written.value if isinstance(written, cst.Subscript) else written)
+                    found = dotted(written.value if type(written) is cst.Subscript else written)
                     if found is not None and (found == name or found.startswith(name + ".")):
                         return True
         elif isinstance(statement, (cst.If, cst.With, cst.For)) and _assigns(statement.body, name):
@@ -537,12 +537,12 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
 def _puts_into(call: cst.Call, name: str) -> bool:
     """Whether a call gives a name something to keep: `cache.update(...)`, `self.register_buffer("mask", ...)`."""
     function = call.func
-    if not isinstance(function, cst.Attribute):
+    if type(function) is not cst.Attribute:
         return False
     holder = dotted(function.value)
     if function.attr.value == "register_buffer":
         buffer = call.args[0].value if call.args else None
-        return not isinstance(buffer, cst.SimpleString) or name.rsplit(".", 1)[-1] == buffer.raw_value
+        return type(buffer) is not cst.SimpleString or name.rsplit(".", 1)[-1] == buffer.raw_value
     return (
         function.attr.value in ("setdefault", "add", "update")
         and holder is not None
@@ -555,7 +555,7 @@ def _set_in(body: cst.CSTNode) -> frozenset[tuple[str | None, str]]:
     return frozenset(
         (dotted(target.target), part.value.value)
         for part in within([body])
-        if isinstance(part, cst.Assign) and isinstance(part.value, cst.Name)
+        if type(part) is cst.Assign and type(part.value) is cst.Name
         for target in part.targets
     )
 
@@ -565,8 +565,8 @@ def _taken_from_in(body: cst.CSTNode) -> frozenset[str | None]:
     return frozenset(
         dotted(part.func.value)
         for part in within([body])
-        if isinstance(part, cst.Call)
-        and isinstance(part.func, cst.Attribute)
+        if type(part) is cst.Call
+        and type(part.func) is cst.Attribute
         and part.func.attr.value in ("pop", "popitem", "popleft", "clear")
     )
 

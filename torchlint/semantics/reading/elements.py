@@ -45,12 +45,12 @@ class ElementReader(OperatorReader):
         bounds: list[tuple[cst.BaseExpression, Value]] = []
         for element in node.slice:
             part = element.slice
-            if isinstance(part, cst.Index):
-                if isinstance(part.value, cst.Tuple):
+            if type(part) is cst.Index:
+                if type(part.value) is cst.Tuple:
                     indices.extend((item.value, self.eval(item.value)) for item in part.value.elements)
                 else:
                     indices.append((part.value, self.eval(part.value)))
-            elif isinstance(part, cst.Slice):
+            elif type(part) is cst.Slice:
                 indices.append((None, None))
                 for bound in (part.lower, part.upper, part.step):
                     if bound is not None:
@@ -228,7 +228,7 @@ class ElementReader(OperatorReader):
         name = dotted(node)
         if (
             name is None
-            or not isinstance(target, cst.Name)
+            or type(target) is not cst.Name
             or iterable.kind not in (Kind.BATCH, Kind.TENSOR, Kind.UNKNOWN)
             or iterable.conf is Confidence.SURE
             and iterable.kind is Kind.TENSOR
@@ -271,7 +271,7 @@ class ElementReader(OperatorReader):
 
     def note_rounds(self, iterable: cst.BaseExpression) -> None:
         """Remember with the calls of an iterable that the loop at hand iterates what they give: a generator's body."""
-        calls = {part for part in within([iterable]) if isinstance(part, cst.Call)} if self.recording else ()
+        calls = {part for part in within([iterable]) if type(part) is cst.Call} if self.recording else ()
         for site in reversed(self.sites.calls[-2 * len(calls) :] if calls else ()):
             if site.node in calls and site.target is not None:
                 for caller in reversed(site.target.callers):
@@ -283,8 +283,8 @@ class ElementReader(OperatorReader):
         before = self.frame.env
         self.frame.env = before.copy()
         saved = self.context
-
-        def clause(part: cst.CompFor) -> Value:
+        part: cst.CompFor | None = node.for_in
+        while part is not None:
             iterable = self.eval(part.iter)
             facts = LoopFacts(node, iterable, self.count_of(iterable, part.iter))
             context = Context(Scope.LOOP, node, self.context, loop=facts)
@@ -299,14 +299,12 @@ class ElementReader(OperatorReader):
             for test in part.ifs:
                 self.condition(test.test, "comprehension")
                 self.narrow(test.test, True)
-            if part.inner_for_in is not None:
-                return clause(part.inner_for_in)
-            if isinstance(node, cst.DictComp):
-                self.eval(node.key)
-                return self.eval(node.value)
-            return self.eval(node.elt)
-
-        element = clause(node.for_in)
+            part = part.inner_for_in
+        if isinstance(node, cst.DictComp):
+            self.eval(node.key)
+            element = self.eval(node.value)
+        else:
+            element = self.eval(node.elt)
         self.context = saved
         after = self.frame.env
         self.frame.env = before
@@ -322,7 +320,7 @@ class ElementReader(OperatorReader):
         """How many rounds at most, where a literal says so."""
         if iterable is None:
             return None
-        if isinstance(node, cst.Subscript) and (most := _most_of_slice(node)) is not None:
+        if type(node) is cst.Subscript and (most := _most_of_slice(node)) is not None:
             return most
         if iterable.kind is Kind.CONTAINER and iterable.qual in ("list", "tuple", "set") and iterable.items:
             return len(iterable.items)
@@ -334,10 +332,10 @@ class ElementReader(OperatorReader):
 def _indexes(loop: cst.CSTNode, name: str, variable: str) -> bool:
     """Whether a loop takes `name[variable]`."""
     return any(
-        isinstance(node, cst.Subscript)
+        type(node) is cst.Subscript
         and len(node.slice) == 1
-        and isinstance(node.slice[0].slice, cst.Index)
-        and isinstance(node.slice[0].slice.value, cst.Name)
+        and type(node.slice[0].slice) is cst.Index
+        and type(node.slice[0].slice.value) is cst.Name
         and node.slice[0].slice.value.value == variable
         and dotted(node.value) == name
         for node in within([loop])
@@ -347,13 +345,13 @@ def _indexes(loop: cst.CSTNode, name: str, variable: str) -> bool:
 def _most_of_slice(node: cst.Subscript) -> int | None:
     """How many rows `rows[:3]` or `rows[-2:]` has at most."""
     part = node.slice[0].slice if len(node.slice) == 1 else None
-    if not isinstance(part, cst.Slice):
+    if type(part) is not cst.Slice:
         return None
-    if part.lower is None and isinstance(part.upper, cst.Integer):
+    if part.lower is None and type(part.upper) is cst.Integer:
         return int(part.upper.value, 0)
-    last = part.lower.expression if isinstance(part.lower, cst.UnaryOperation) else None
-    from_end = part.upper is None and isinstance(last, cst.Integer)
-    return int(last.value, 0) if from_end and isinstance(last, cst.Integer) else None
+    last = part.lower.expression if type(part.lower) is cst.UnaryOperation else None
+    from_end = part.upper is None and type(last) is cst.Integer
+    return int(last.value, 0) if from_end and type(last) is cst.Integer else None
 
 
 def _walrus_targets(node: cst.CSTNode) -> list[str]:
@@ -367,11 +365,11 @@ def _walrus_targets(node: cst.CSTNode) -> list[str]:
         todo: list[cst.BaseExpression] = [test]
         while todo:
             expression = todo.pop()
-            if isinstance(expression, cst.NamedExpr) and isinstance(expression.target, cst.Name):
+            if type(expression) is cst.NamedExpr and type(expression.target) is cst.Name:
                 names.append(identifier(expression.target.value))
-            elif isinstance(expression, cst.BooleanOperation):
+            elif type(expression) is cst.BooleanOperation:
                 todo += [expression.left, expression.right]
-            elif isinstance(expression, cst.Comparison):
+            elif type(expression) is cst.Comparison:
                 todo.append(expression.left)
     return names
 

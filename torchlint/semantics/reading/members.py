@@ -42,9 +42,9 @@ class Replacing:
 def replacing(loop: cst.For) -> Replacing | None:
     """What a loop replaces, as its text tells; None where it does not."""
     target: cst.BaseExpression = loop.target
-    if isinstance(target, cst.Tuple) and len(target.elements) == 2:
+    if type(target) is cst.Tuple and len(target.elements) == 2:
         target = target.elements[0].value
-    if not isinstance(target, cst.Name):
+    if type(target) is not cst.Name:
         return None
     keys = _literals(loop.iter)
     holder = _mapping(loop.iter) if keys is None else None
@@ -58,44 +58,44 @@ def _collected(
 ) -> Replacing | None:
     """Note the statements that write members; `sure`: every member that is a tensor comes to these."""
     for statement in statements:
-        if isinstance(statement, cst.SimpleStatementLine):
+        if type(statement) is cst.SimpleStatementLine:
             for small in statement.body:
                 name = _written(small, key)
                 if name is None or name != (holder or found.holder or name):
                     continue
-                assert isinstance(small, cst.Assign)
+                assert type(small) is cst.Assign
                 found.holder = name
                 found.always = sure
                 found.writes = [small] if sure else [*found.writes, small]  # what is written last is what stays
-        elif isinstance(statement, cst.If):
+        elif type(statement) is cst.If:
             tensors = _of_tensors(statement.test)
             if tensors is not False:  # what it does to other members does not matter here
                 _collected(statement.body.body, found, holder, key, sure and tensors is True)
-            if isinstance(statement.orelse, cst.If):
+            if type(statement.orelse) is cst.If:
                 _collected([statement.orelse], found, holder, key, sure and tensors is False)
-            elif isinstance(statement.orelse, cst.Else) and tensors is not True:
+            elif type(statement.orelse) is cst.Else and tensors is not True:
                 _collected(statement.orelse.body.body, found, holder, key, sure and tensors is False)
-            if tensors is not False and any(isinstance(small, cst.Continue) for small in _last(statement.body)):
+            if tensors is not False and any(type(small) is cst.Continue for small in _last(statement.body)):
                 sure = False
-        elif isinstance(statement, cst.With):
+        elif type(statement) is cst.With:
             _collected(statement.body.body, found, holder, key, sure)
     return found if found.writes else None
 
 
 def _last(body: cst.BaseSuite) -> Iterable[cst.CSTNode]:
     last = body.body[-1] if body.body else None
-    return last.body if isinstance(last, cst.SimpleStatementLine) else ()
+    return last.body if type(last) is cst.SimpleStatementLine else ()
 
 
 def _written(statement: cst.CSTNode, key: str) -> str | None:
     """The mapping of which a statement sets the member under a key of that name."""
-    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+    if type(statement) is not cst.Assign or len(statement.targets) != 1:
         return None
     target = statement.targets[0].target
-    if not isinstance(target, cst.Subscript) or len(target.slice) != 1:
+    if type(target) is not cst.Subscript or len(target.slice) != 1:
         return None
     index = target.slice[0].slice
-    named = isinstance(index, cst.Index) and isinstance(index.value, cst.Name) and identifier(index.value.value) == key
+    named = type(index) is cst.Index and type(index.value) is cst.Name and identifier(index.value.value) == key
     return dotted(target.value) if named else None
 
 
@@ -103,19 +103,19 @@ def _literals(iterable: cst.BaseExpression) -> tuple[str, ...] | None:
     """The texts that a tuple or list in the source consists of."""
     if not isinstance(iterable, (cst.Tuple, cst.List)) or not iterable.elements:
         return None
-    found = [literal(e.value) if isinstance(e.value, cst.SimpleString) else None for e in iterable.elements]
+    found = [literal(e.value) if type(e.value) is cst.SimpleString else None for e in iterable.elements]
     texts = tuple(text for text in found if isinstance(text, str))
     return texts if len(texts) == len(found) else None
 
 
 def _mapping(iterable: cst.BaseExpression) -> str | None:
     """The mapping whose keys, or keys and members, are iterated."""
-    while isinstance(iterable, cst.Call):
-        if isinstance(iterable.func, cst.Attribute) and not iterable.args:
+    while type(iterable) is cst.Call:
+        if type(iterable.func) is cst.Attribute and not iterable.args:
             if iterable.func.attr.value not in ("keys", "items"):
                 return None
             iterable = iterable.func.value
-        elif isinstance(iterable.func, cst.Name) and iterable.func.value in ("list", "tuple", "sorted", "set"):
+        elif type(iterable.func) is cst.Name and iterable.func.value in ("list", "tuple", "sorted", "set"):
             if len(iterable.args) != 1:
                 return None
             iterable = iterable.args[0].value
@@ -126,21 +126,21 @@ def _mapping(iterable: cst.BaseExpression) -> str | None:
 
 def _of_tensors(test: cst.BaseExpression) -> bool | None:
     """Whether a test on a member holds for tensors; False where it holds for others alone, None where for both."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+    if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         holds = _of_tensors(test.expression)
         return None if holds is None else not holds
-    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
+    if type(test) is cst.BooleanOperation and type(test.operator) is cst.And:
         both = {_of_tensors(test.left), _of_tensors(test.right)}
         return False if False in both else both == {True} or None
-    if isinstance(test, cst.Comparison):
+    if type(test) is cst.Comparison:
         operator, right = test.comparisons[0].operator, test.comparisons[0].comparator
-        if isinstance(operator, cst.NotIn):
+        if type(operator) is cst.NotIn:
             return False
-        if isinstance(right, cst.Name) and right.value == "None":
+        if type(right) is cst.Name and right.value == "None":
             return {cst.Is: False, cst.IsNot: True}.get(type(operator))
-    if isinstance(test, cst.Call):
+    if type(test) is cst.Call:
         name = (dotted(test.func) or "").rsplit(".", 1)[-1]
         if name == "isinstance" and len(test.args) == 2:
-            return any(isinstance(part, cst.Name) and part.value == "Tensor" for part in within([test.args[1].value]))
+            return any(type(part) is cst.Name and part.value == "Tensor" for part in within([test.args[1].value]))
         return True if name in ("is_tensor", "hasattr", "callable") else None
     return None

@@ -198,11 +198,11 @@ class StatementReader(DefinitionReader):
     def _fails(self, body: cst.BaseSuite) -> bool:
         """Whether a branch ends in an error, or ends the program: what it does before, it does once."""
         last = body.body[-1] if body.body else None
-        if isinstance(last, cst.SimpleStatementLine):
+        if type(last) is cst.SimpleStatementLine:
             last = last.body[-1]
-        if isinstance(last, cst.Expr) and isinstance(last.value, cst.Call):
+        if type(last) is cst.Expr and type(last.value) is cst.Call:
             return self.eval_quietly(last.value.func).qual in known.EXITS
-        return isinstance(last, cst.Raise)
+        return type(last) is cst.Raise
 
     def match_statement(self, node: cst.Match) -> None:
         subject = self.eval(node.subject)
