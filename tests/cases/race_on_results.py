@@ -21,3 +21,14 @@ def scores(net, feed):
     for x in feed:
         host = net(x.cuda()).to("cpu", non_blocking=True)
         yield host.numpy().sum()  # TL505
+
+
+def rows_by_slice(net, loader):
+    net.cuda()
+    kept = torch.empty(1024, 10, pin_memory=True)
+    rows = []
+    for x in loader:
+        out = net(x.cuda())
+        kept[: len(out)].copy_(out, non_blocking=True)
+        rows.append(kept[: len(out)].numpy().copy())  # TL505
+    return rows

@@ -32,3 +32,29 @@ def fit(net: nn.Module, opt, feed, epochs, watch: Watch):
             if k == 0:
                 print("first", out.item(), share)
         print(epoch, total.item() / len(feed))
+
+
+class Every:
+    def __init__(self, n):
+        self.n = n
+
+    def __call__(self, step):
+        return self.n > 0 and step % self.n == 0
+
+
+def is_due(step, interval):
+    return interval and step % interval == 0
+
+
+def train_with_intervals(net, loader, opt, args):
+    net.cuda()
+    show = Every(args.show)
+    for step, (x, y) in enumerate(loader):
+        loss = torch.nn.functional.mse_loss(net(x.cuda()), y.cuda())
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if show(step):
+            print(step, loss.item())
+        if is_due(step, args.keep):
+            args.kept.append(loss.item())

@@ -17,3 +17,11 @@ class Balanced(nn.Module):
         return (
             F.cross_entropy(logits, gold, weight=1.0 / share.clamp(min=1)) + hard.float().mean() + wide.float().mean()
         )
+
+
+class OfGraphs(torch.nn.Module):
+    def forward(self, data):
+        x, batch = data.x, data.batch
+        kinds = torch.nn.functional.one_hot(data.kind)  # TL105
+        alone = torch.unique(batch)  # TL105
+        return x * kinds + alone.numel()

@@ -148,8 +148,13 @@ def names_in(node: cst.CSTNode) -> set[str]:
 def names_read(node: cst.CSTNode) -> set[str]:
     """The names below, and each chain of attributes as a whole: `self.net.weight` gives `self`, `self.net`, ..."""
     found: set[str] = set()
+    members: set[cst.CSTNode] = set()  # `weight` alone is no name that is read
     for inner in within([node]):
-        name = dotted(inner) if isinstance(inner, (cst.Name, cst.Attribute)) else None
+        if isinstance(inner, cst.Attribute):
+            members.add(inner.attr)
+        elif not isinstance(inner, cst.Name) or inner in members:
+            continue
+        name = dotted(inner)
         if name is not None:
             found.add(name)
     return found

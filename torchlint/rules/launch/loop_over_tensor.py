@@ -417,6 +417,8 @@ def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
             and model.augmented[node].is_tensor
         ):
             return True
+        if type(node) is cst.Subscript and _gathers(model, node) and names_in(node) & varying:
+            return True
         if type(node) is not cst.Call:
             continue
         site = model.call(node)
@@ -429,6 +431,22 @@ def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
             if not site.result.on_host:
                 return True
     return False
+
+
+def _gathers(model: Model, node: cst.Subscript) -> bool:
+    """Whether a node takes entries of a tensor at the positions that another tensor holds."""
+    base = model.value(node.value)
+    return (
+        base.is_tensor
+        and not base.on_host
+        and any(
+            type(part.slice) is cst.Index
+            and (index := model.value(part.slice.value)).is_tensor
+            and index.dtype != "bool"
+            and index.rank != 0
+            for part in node.slice
+        )
+    )
 
 
 def _work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> Confidence | None:

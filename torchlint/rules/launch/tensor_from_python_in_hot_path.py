@@ -28,6 +28,8 @@ _TYPED: Final = (
     *(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split()),
 )
 _ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum where lerp".split())
+_FORMS: Final = frozenset("list tuple sorted".split())
+_MEMBERS: Final = frozenset("keys values items copy".split())
 _MOVES: Final = (".to", ".cuda")
 
 
@@ -215,7 +217,7 @@ def _stands_in(model: Model, site: sites.Call) -> bool:
 
 def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) -> bool:
     """Whether the data is made anew on every step: not of literals, constants, and what was there before the steps."""
-    if any(isinstance(inner, cst.Call) for inner in within([node])):
+    if any(isinstance(inner, cst.Call) and not _lists(inner) for inner in within([node])):
         return True
     read = names_read(node)
     if not read:
@@ -238,6 +240,13 @@ def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) 
             if method.role is not Role.SETUP:
                 varying |= {f"self.{name}" for cls, name, _ in method.attributes if cls is owner.cls}
     return bool(read & varying)
+
+
+def _lists(call: cst.Call) -> bool:
+    """`list(self.bias.values())`: what is there already, in another form."""
+    if isinstance(call.func, cst.Attribute):
+        return call.func.attr.value in _MEMBERS and not call.args
+    return isinstance(call.func, cst.Name) and call.func.value in _FORMS and len(call.args) == 1
 
 
 def _is_hoisted(site: sites.Call, model: Model) -> bool:

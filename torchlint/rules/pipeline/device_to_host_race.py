@@ -19,6 +19,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
+from torchlint.source import written
 
 # Methods that look at the tensor's description, or move it on in the order of the stream, not at its data.
 _NOT_READING: Final = frozenset(
@@ -94,6 +95,11 @@ def _is_host_module(called: Value) -> bool:
     )
 
 
+def _place(origin: cst.CSTNode) -> cst.CSTNode | str:
+    """What stands for the memory behind an origin: for a part of a tensor its text, as `host[:n]` is written again."""
+    return written.code(origin) if isinstance(origin, cst.Subscript) else origin
+
+
 class _Reads:
     """Where host tensors that a copy writes are read, and whether something waits before that."""
 
@@ -101,13 +107,13 @@ class _Reads:
         self.model = model
         # What stands for the tensor of a copy: the call that made it, or the view or name of it.
         self.aliases: dict[cst.CSTNode, cst.Call] = {}
-        self.buffers: dict[cst.CSTNode, list[cst.Call]] = {}
+        self.buffers: dict[cst.CSTNode | str, list[cst.Call]] = {}  # by what made them, or how a part is written
         self.orders = Orders(model)
         for site in model.sites.calls:
             if site.node in copies:
                 if site.method == "copy_" and site.receiver is not None:
                     for origin in site.receiver.origins:
-                        self.buffers.setdefault(origin, []).append(site.node)
+                        self.buffers.setdefault(_place(origin), []).append(site.node)
                 self.aliases[site.node] = site.node
 
     def find(self) -> Iterator[tuple[cst.BaseExpression | cst.AugAssign, cst.Call, FunctionInfo, Confidence]]:
@@ -166,7 +172,7 @@ class _Reads:
             start = self.aliases.get(origin)
             if start is not None and start is not reader:
                 found.append(start)
-            for start in self.buffers.get(origin, ()):
+            for start in self.buffers.get(_place(origin), ()):
                 if start is not reader and not self.is_before(reader, start, function):
                     found.append(start)
         return found

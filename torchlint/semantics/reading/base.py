@@ -82,6 +82,7 @@ class Reader:
         self.module_frame: Frame = None  # type: ignore[assignment]
         self.context = Context(Scope.MODULE, model.module, None)
         self.statement: cst.CSTNode | None = None
+        self.callees: set[cst.BaseExpression] = set()  # attributes that are being called
         self.dotted_bases: set[str] = set()  # the names that have known attributes in an environment
         self.instances: dict[ClassInfo, Value] = {}
         self.frames: dict[FunctionInfo, Frame] = {}  # where a function is defined: its closure

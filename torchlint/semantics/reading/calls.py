@@ -37,7 +37,9 @@ class CallReader(ManagerReader):
         if type(function_node) is cst.Attribute:
             method = identifier(function_node.attr.value)
             receiver_node = function_node.value
+            self.callees.add(function_node)
             function = self.eval(function_node)
+            self.callees.discard(function_node)
             receiver = self.model.values.get(receiver_node) if self.recording else None
             if receiver is None:
                 receiver = function.bound if function.bound is not None else self.eval_quietly(receiver_node)

@@ -179,11 +179,13 @@ class OperatorReader(ConditionReader):
         how = "and" if type(node.operator) is cst.And else "or"
         left = self.condition(node.left, how)
         right = self.eval(node.right)
+        gates = combine(how, left.gates, right.gates)
         if left.kind is Kind.NUMBER and right.kind is Kind.NUMBER:
-            return NUMBER.but(gates=combine(how, left.gates, right.gates))
+            return NUMBER.but(gates=gates)
         if how == "or" and left.kind is Kind.NONE:
             return right
-        return join(left, right)
+        either = join(left, right)
+        return either if gates is None else either.but(gates=gates)  # `interval and step % interval == 0`
 
     def _comparison(self, node: cst.Comparison) -> Value:
         left_node = node.left
