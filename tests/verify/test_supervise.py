@@ -145,6 +145,9 @@ def test_others_go_on(answers: dict[str, Any]) -> None:
 
 def test_a_loader_may_start_its_workers(answers: dict[str, Any]) -> None:
     assert answers["loader"].get("reason") is None
+    # their start is kept apart, and is a part of it alone
+    assert 0 < answers["loader"]["before"]["startup_us"] < answers["loader"]["before"]["first_us"]
+    assert answers["stateful"]["before"]["startup_us"] is None
 
 
 def test_code_cannot_tell_which_variant_it_is(answers: dict[str, Any]) -> None:

@@ -50,6 +50,7 @@ METHOD = (
     "ends, after warm-up; every repetition starts from the same inputs, weights, random state and module globals. "
     "Short calls are timed several together, on the same arguments where that changes no shape, else on copies. "
     "On a GPU the threads that run backward have a core of their own. "
+    "Starting and ending the workers of loaders is not in the times. "
     "Medians; the ratio is the median of the ratios of rounds, its interval the 95 % bootstrap interval over them. "
     "Samples beside which a fixed loop took over 1.2 times its fastest are left out, where three rounds remain. "
     "Short calls that the host bounds are timed in three processes, apart in time: the ratio is then the median of "
@@ -59,8 +60,8 @@ METHOD = (
 )
 # Of a variant's figures, those that evidence keeps; the rest (timelines, memory curves) is for the report.
 FIGURES = (
-    "median_us iqr_us first_us waits wait_us kernels peak_bytes growth_bytes_per_step flops bytes busy_us fetch_us "
-    "operators"
+    "median_us iqr_us first_us startup_us waits wait_us kernels peak_bytes growth_bytes_per_step flops bytes busy_us "
+    "fetch_us operators"
 ).split()
 
 
@@ -84,12 +85,16 @@ def verdict(code: str, result: Mapping[str, Any]) -> tuple[str, str]:
     if result.get("equal") is False and criterion not in ("clock", "reads"):
         return "results differ", str(result.get("difference") or "")
     low, high = result["ratio"]["low"], result["ratio"]["high"]
+    startup = [(result[side].get("startup_us") or 0.0) * 1e-3 for side in ("before", "after")]
+    time = "time"
+    if any(startup):
+        time += f", starting and ending loader workers apart: {startup[0]:.3g} ms, repaired {startup[1]:.3g} ms a call"
     if low > BOUNDS[1]:
-        return "confirmed", "time"
+        return "confirmed", time
     if high < BOUNDS[0]:
-        return "repair is slower", "time"
+        return "repair is slower", time
     if low >= BOUNDS[0] and high <= BOUNDS[1]:
-        return "no measurable cost", "time"
+        return "no measurable cost", time
     return "undecided", "the interval of the ratio reaches over a bound"
 
 

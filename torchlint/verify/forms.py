@@ -127,8 +127,8 @@ PLAN = {"limits": _LIMITS, "experiments": [{**_EXPERIMENT, **_CODE}], "findings"
 _FIGURES = {
     "median_us": Number(positive=True), "iqr_us": Number(0), "memory_curve?": [Number()], "wait_places?": Each(int),
     "timeline?": [_SPAN], "traced_us?": Number(0),
-    **{f"{name}?": _COUNT for name in ("first_us", "waits", "wait_us", "kernels", "peak_bytes", "growth_bytes_per_step",
-                                       "flops", "bytes", "busy_us", "fetch_us", "operators")},
+    **{f"{name}?": _COUNT for name in ("first_us", "startup_us", "waits", "wait_us", "kernels", "peak_bytes",
+                                       "growth_bytes_per_step", "flops", "bytes", "busy_us", "fetch_us", "operators")},
 }  # fmt: skip
 _SIDES = {"before": Number(), "after": Number()}
 _RATIO = dict.fromkeys(("median", "low", "high"), Number(positive=True))

@@ -182,6 +182,7 @@ def _figures(sides: Mapping[str, Mapping[str, Any]], entry: Mapping[str, Any]) -
         "median_us": ("Time of a call, median", duration),
         "iqr_us": ("Interquartile range", duration),
         "first_us": ("First call", duration),
+        "startup_us": ("Starting loader workers, apart", duration),
         "waits": ("Waits of the host", str),
         "wait_us": ("Time in them", duration),
         "kernels": ("Kernels", str),

@@ -420,6 +420,8 @@ class Bench:
         self.early = _EarlyReadings(torch) if experiment.get("criterion") == "clock" else None
         self.phases: dict[str, float] = {}
         self.shared = False  # whether the calls of a stretch share their arguments
+        self.starts = _StartWatch(torch, self.clock)
+        self.startups: dict[str, list[float]] = {"before": [], "after": []}  # seconds of each call
 
     def both(self, device: Any) -> tuple[Variant, Variant]:
         names = helpers(self.torch, device, self.recording)
@@ -458,16 +460,21 @@ class Bench:
         """Seconds for one call: `copies` calls one after the other, drained at both ends.
 
         Where they share their arguments, one goes before them, untimed: in life those are not seen for the first time.
+        Starting and ending the workers of loaders is kept apart: it comes once for a pass over data that is far longer
+        in life.
         """
         entry, calls = self.prepare(variant, copies)
         if self.shared:
             entry(*calls[0])
         self.sync()
-        started = self.clock()
-        for arguments in calls:
-            entry(*arguments)
-        self.sync()
-        return (self.clock() - started) / copies
+        with self.starts:
+            started = self.clock()
+            for arguments in calls:
+                entry(*arguments)
+            self.sync()
+            taken = self.clock() - started
+        self.startups[variant.label].append(self.starts.seconds / copies)
+        return (taken - self.starts.seconds) / copies
 
     def pulse(self) -> float:
         """Seconds of a fixed loop, which only tells how fast the processor is just now.
@@ -570,8 +577,10 @@ class Bench:
             "rounds": len(kept),
             "rounds_left_out": len(rounds) - len(kept),
             "ratio": interval(kept),
-            "before": spread(series[0]),
-            "after": spread(series[1]),
+            **{
+                label: {**spread(times), "startup_us": statistics.median(self.startups[label]) * 1e6 or None}
+                for label, times in zip(("before", "after"), series)  # noqa: B905 (Python 3.9)
+            },
         }
 
     def find(self) -> dict[str, Any]:
@@ -1231,6 +1240,35 @@ class _FetchWatch:
 
     def __exit__(self, *error: Any) -> None:
         self._owner.__next__ = self._original
+
+
+class _StartWatch:
+    """Times what loaders take to start their workers and to end them, since it was entered."""
+
+    def __init__(self, torch: Any, clock: Callable[[], float]) -> None:
+        self.seconds = 0.0
+        self._owner = torch.utils.data.dataloader._MultiProcessingDataLoaderIter
+        self._clock = clock
+        self._originals = {name: getattr(self._owner, name) for name in ("__init__", "_shutdown_workers")}
+
+    def __enter__(self) -> None:
+        self.seconds = 0.0
+        for name, original in self._originals.items():
+            setattr(self._owner, name, self._timed(original))
+
+    def _timed(self, original: Callable[..., None]) -> Callable[..., None]:
+        def timed(*args: Any, **kwargs: Any) -> None:
+            started = self._clock()
+            try:
+                original(*args, **kwargs)
+            finally:
+                self.seconds += self._clock() - started
+
+        return timed
+
+    def __exit__(self, *error: Any) -> None:
+        for name, original in self._originals.items():
+            setattr(self._owner, name, original)
 
 
 ORDER = ("forward", "backward", "step")  # what a training step does, in its order
