@@ -116,6 +116,7 @@ compile_string builtins importlib subprocess sys os io pickle marshal shutil soc
 reinterpret_tensor ipc_handle from_ipc_handle cuda_stream raw_cuda_graph raw_cuda_graph_exec unsafe_set_data
 add_execution_trace_observer multiprocessing_context reducer cffi capsule kineto_results custom_device_mod dynamo_ctx
 compiler_config get_compiler_config aot_compile obj storage_type cast _os _sys _io _thread _C
+attrname cls_to_become
 """.split()
 # What measured code can come to hold whose private attributes lead to files, processes, addresses or compilers. A file
 # may define attributes of its own, and these names among them would open the same of a foreign object: they are found
@@ -131,19 +132,21 @@ INSIDES = (
     "multiprocessing.popen_fork.Popen multiprocessing.synchronize.SemLock multiprocessing.util.Finalize "
     "threading.Thread threading.Condition numpy.ndarray numpy.dtype numpy.ufunc numpy.vectorize "
     "numpy.random.BitGenerator numpy.random.Generator contextlib.ExitStack contextlib._GeneratorContextManager "
-    "functools.partial random.Random enum.EnumMeta"
+    "functools.partial random.Random enum.EnumMeta torch.nn.RNNBase torch.nn.ParameterList torch.nn.ModuleList "
+    "torch.nn.Sequential torch.nn.attention.flex_attention.BlockMask torch.distributions.Distribution"
 ).split()
 USUAL = (
-    "_accelerator_graph_capture_health_check _apply _args _base _benchmark _buffers _call _cleanup _close _closed "
-    "_collate_fn _cond _config _count _cuda_graph_capture_health_check _dataset _device _drop_last _dtype _enabled "
+    "_accelerator_graph_capture_health_check _adjust _apply _args _base _benchmark _buffers _call _cleanup _close "
+    "_closed _collate_fn _cond _config _count _cuda_graph_capture_health_check _dataset _device _drop_last _dtype "
+    "_enabled "
     "_fields _flatten _forward_hooks _forward_pre_hooks _get_lr_called_within_step _get_name _grad "
     "_group_tensors_by_device_and_dtype _growth_factor _hash _hooks _identity _indices _init_group _initial_step "
     "_initialize _initialized _iterator _key _kwargs _last_lr _lazy_init_scale_growth_tracker _load_from_state_dict "
     "_lock _mapping _modules _name _named_members _nnz _non_persistent_buffers_set _num_samples _num_workers "
     "_optimizer_step_post_hooks _optimizer_step_pre_hooks _orig_mod _pad _parameters _pin_memory _rand _rank _read "
     "_register_hook _register_load_state_dict_pre_hook _register_state_dict_hook _reset _reset_parameters _rng "
-    "_save_to_state_dict _scale _size _slice _started _state _stats _step_count _stop _target _timeout _to _update_lr "
-    "_values _version _world_size _writer"
+    "_save_to_state_dict _scale _size _slice _started _state _stats _step_count _stop _target _timeout _to _unflatten "
+    "_update_lr _validate_args _values _version _world_size _writer"
 ).split()
 
 

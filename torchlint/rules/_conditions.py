@@ -6,10 +6,11 @@ import libcst as cst
 
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 
 # Tests on the surroundings, not on a wish of the user: `if torch.cuda.is_available()`, `if __name__ == "__main__"`.
+_TRAINS = frozenset({EffectKind.BACKWARD})
 _SURROUNDINGS = ("is_available", "device_count", "is_initialized")
 
 
@@ -26,8 +27,8 @@ def _unconditional(context: Context, model: Model, seen: frozenset[FunctionInfo]
             return False
         if link.scope is Scope.FUNCTION:
             function = link.function
-            if function is None or not function.callers or function in seen:
-                return True
+            if function is None or not function.callers or function in seen or hotness.does(function, _TRAINS):
+                return True  # or all of the training is what its callers start on some condition
             return any(_unconditional(caller.context, model, seen | {function}) for caller in function.callers)
     return True
 

@@ -59,6 +59,7 @@ _FINENESS = [
 
 
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
+_STEPS = frozenset({EffectKind.OPTIMIZER_STEP})
 _RUNS = frozenset({EffectKind.FORWARD})
 
 
@@ -432,7 +433,9 @@ def accumulates(gate: Context) -> bool:
     """Whether a gate is that of gradient accumulation: the optimizer's step is behind it, so its body is the step."""
     owner = gate.owner
     return owner is not None and any(
-        effect.kind is EffectKind.OPTIMIZER_STEP and effect.context.inside(gate) for effect in owner.effects
+        effect.context.inside(gate)
+        and (effect.kind in _STEPS or (effect.callee is not None and function_work(effect.callee, _STEPS)))
+        for effect in owner.effects
     )
 
 

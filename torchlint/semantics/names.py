@@ -117,6 +117,16 @@ def _taking(field: str, annotation: Any) -> str:
     )
 
 
+def attribute_asked(node: cst.BaseExpression) -> str | None:
+    """`self.x` for `hasattr(self, "x")` and `getattr(self, "x", None)`."""
+    if type(node) is not cst.Call or type(node.func) is not cst.Name or len(node.args) < 2:
+        return None
+    owner, name = dotted(node.args[0].value), node.args[1].value
+    if node.func.value not in ("hasattr", "getattr") or owner is None or type(name) is not cst.SimpleString:
+        return None
+    return f"{owner}.{name.raw_value}"
+
+
 def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The node and all nodes below it."""
     todo = [node]

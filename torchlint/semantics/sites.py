@@ -6,12 +6,27 @@ The interpreter records each once, in the order of evaluation, with the values a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 import libcst as cst
 
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.values import Value
+
+
+class _Placed(Protocol):
+    @property
+    def node(self) -> cst.CSTNode: ...
+
+
+_S = TypeVar("_S", bound=_Placed)
+
+
+def around(found: list[_S], site: _S) -> tuple[list[_S], list[_S]]:
+    """The sites before one, and those after it. It goes by its node: who supposes something has a copy of the site."""
+    place = next((i for i, one in enumerate(found) if one.node is site.node), len(found))
+    return found[:place], found[place + 1 :]
 
 
 @dataclass(slots=True, eq=False)

@@ -50,7 +50,7 @@ class AnomalyLeftOn(Rule):
 
     def _turned_off_again(self, site: sites.Call, model: Model) -> bool:
         """Whether the same function turns it off, or back to what it was: it covers what is looked at."""
-        for call in model.sites.calls[model.sites.calls.index(site) + 1 :]:
+        for call in sites.around(model.sites.calls, site)[1]:
             if call.callee == site.callee and call.context.owner is site.context.owner:
                 mode = call.argument(0, "mode")
                 if mode is not None and mode.value.const is not True:

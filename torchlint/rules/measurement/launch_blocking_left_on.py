@@ -41,7 +41,7 @@ class LaunchBlockingLeftOn(Rule):
 
     def _restored(self, site: sites.Subscript, model: Model) -> bool:
         """Whether the same function takes the variable away again, or writes it once more."""
-        for other in model.sites.subscripts[model.sites.subscripts.index(site) + 1 :]:
+        for other in sites.around(model.sites.subscripts, site)[1]:
             key = other.indices[0][1] if other.indices else None
             if other.mode != "read" and key is not None and key.const == _VARIABLE:
                 again = other.written is not None and _text(other).const

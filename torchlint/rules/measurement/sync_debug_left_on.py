@@ -44,8 +44,7 @@ class SyncDebugLeftOn(Rule):
     def _turned_off_again(self, site: sites.Call, model: Model) -> bool:
         """Whether a later call in the same function sets another mode: off, or what it was before."""
         calls = [call for call in model.sites.calls if call.callee == _SETTER]
-        later = calls[calls.index(site) + 1 :]
-        for call in later:
+        for call in sites.around(calls, site)[1]:
             mode = call.argument(0, "debug_mode")
             if call.context.owner is site.context.owner and mode is not None:
                 if mode.value.const in _OFF or not isinstance(mode.value.const, (str, int)):

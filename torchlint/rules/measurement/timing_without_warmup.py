@@ -64,8 +64,7 @@ class TimingWithoutWarmup(Rule):
         if work is None or not _launches(work):
             return
         home = model.function_of(site.context)
-        before = own_calls(home, model)
-        before = before[: before.index(site)]
+        before, _ = sites.around(own_calls(home, model), site)
         if any(call.target is work for call in before) or mentions(home, ROBUST):
             return
         yield Report(

@@ -16,7 +16,7 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import below, identifier, within
+from torchlint.semantics.names import attribute_asked, below, identifier, within
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
 # Functions, methods and attributes of tensors and lists whose answer is the same with a graph and without one.
@@ -171,7 +171,7 @@ def _refers_to_attribute(node: cst.BaseExpression | None, attribute: str) -> boo
         part = todo.pop()
         if isinstance(part, cst.BinaryOperation):
             todo += [part.left, part.right]
-        elif isinstance(part, cst.Attribute) and part.attr.value == attribute:
+        elif part is not None and (dotted(part) or attribute_asked(part) or "").endswith("." + attribute):
             return True
     return node is None
 

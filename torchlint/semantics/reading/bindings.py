@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.semantics import sites
-from torchlint.semantics.names import dotted, factors, holder, identifier, terms
+from torchlint.semantics.names import attribute_asked, dotted, factors, holder, identifier, terms
 from torchlint.semantics.project import Missing
 from torchlint.semantics.reading.calls import CallReader
 from torchlint.semantics.reading.evidence import COUNTED, MOVED
@@ -167,8 +167,8 @@ class BindingReader(CallReader):
         return None
 
     def text_of(self, node: cst.BaseExpression) -> str | None:
-        """A target as written: a dotted name, or one with a subscript."""
-        name = dotted(node)
+        """A target as written: a dotted name, one with a subscript, or `getattr` of a name."""
+        name = dotted(node) or attribute_asked(node)
         if name is None and type(node) is cst.Subscript:
             base = dotted(node.value)
             if base is not None:

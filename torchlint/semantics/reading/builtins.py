@@ -147,9 +147,11 @@ def _same_elements(reader: MethodReader, site: sites.Call) -> Value:
             origins=(site.node,),
         )
     inner = site.arguments[0].value
+    if site.callee == "sorted":
+        _judged(reader, site, reader.element(inner))
     if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE):
         return inner.but(ident=None)
-    if inner.kind is Kind.CONTAINER:
+    if inner.kind is Kind.CONTAINER and inner.qual != "dict":  # which gives its keys
         if site.callee in ("list", "tuple", "set", "sorted") and inner.qual not in ("modules",):
             return inner.but(
                 qual="list" if site.callee == "sorted" else site.callee,
@@ -161,6 +163,17 @@ def _same_elements(reader: MethodReader, site: sites.Call) -> Value:
         return Value(Kind.CONTAINER, qual="list", elem=NUMBER.but(qual="tensor size"), items=inner.items)
     element = reader.element(inner)
     return Value(Kind.CONTAINER, qual="list", elem=element, origins=(site.node,))
+
+
+def _judged(reader: MethodReader, site: sites.Call, element: Value) -> None:
+    """`sorted(rows, key=score)`: the key runs for each element."""
+    key = site.argument(None, "key")
+    function = key.value if key is not None else UNKNOWN
+    if function.fn is not None and function.fn.parameters:
+        start = 1 if function.bound is not None and function.fn.method == "instance" else 0
+        if start < len(function.fn.parameters):
+            reader.pass_value(function.fn.parameters[start], site.node, element, {})
+        reader.called(function.fn, site.node)
 
 
 def _next(reader: MethodReader, site: sites.Call) -> Value:
@@ -195,6 +208,7 @@ def _extreme(reader: MethodReader, site: sites.Call) -> Value:
     values = [argument.value for argument in site.arguments if argument.name is None and not argument.star]
     if len(values) == 1:
         result = reader.element(values[0], values=True)
+        _judged(reader, site, reader.element(values[0]))
     elif values:
         result = functools.reduce(join, values)
     else:
@@ -239,7 +253,8 @@ def _getattr(reader: MethodReader, site: sites.Call) -> Value:
     if isinstance(name, str):
         found = reader.attribute_of(base, identifier(name), site.node)
         if len(site.arguments) > 2 and found.kind is Kind.UNKNOWN:
-            return UNKNOWN
+            default = site.arguments[2].value
+            return default.but(conf=Confidence.LIKELY) if default.kind is Kind.CONTAINER else UNKNOWN
         return found
     if given.ident is not None and base.cls is not None:
         # Which method it is, each caller tells: what runs is noted where the name is passed.

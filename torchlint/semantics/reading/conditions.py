@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics.contexts import Asked, Context, Scope
-from torchlint.semantics.names import device_bits, dotted, identifier, within
+from torchlint.semantics.names import attribute_asked, device_bits, dotted, identifier, within
 from torchlint.semantics.reading.attributes import AttributeReader
 from torchlint.semantics.reading.evidence import COUNTED
 from torchlint.semantics.values import (
@@ -227,7 +227,7 @@ class ConditionReader(AttributeReader):
                 if self._gate_of_cache(node, asked, flipped != negated) is not Gate.NONE:
                     return Gate.RARE
             return Gate.NONE
-        name = _attribute_asked(kept) or dotted(kept) if kept is not None else None
+        name = attribute_asked(kept) or dotted(kept) if kept is not None else None
         if name is None or ("." not in name and not self._is_outer(name)):
             return Gate.NONE
         if any(self.once(_assigns, body, name) for body in (node.body, *self._run_in(node.body))):
@@ -497,16 +497,6 @@ def _either(a: Gate, b: Gate) -> Gate:
 
 def _both(a: Gate, b: Gate) -> Gate:
     return a if b is not Gate.NONE else Gate.NONE
-
-
-def _attribute_asked(node: cst.BaseExpression) -> str | None:
-    """`self.x` for `hasattr(self, "x")` and `getattr(self, "x", None)`."""
-    if type(node) is not cst.Call or type(node.func) is not cst.Name or len(node.args) < 2:
-        return None
-    owner, name = dotted(node.args[0].value), node.args[1].value
-    if node.func.value not in ("hasattr", "getattr") or owner is None or type(name) is not cst.SimpleString:
-        return None
-    return f"{owner}.{name.raw_value}"
 
 
 def _assigns(body: cst.BaseSuite, name: str) -> bool:
