@@ -57,16 +57,18 @@ class Interpreter(StatementReader):
     def learn(self) -> bool:
         """Read the functions of which more is known than when they were last read; whether there were any."""
         self.done.clear()
-        stale = [
-            info
-            for info in self.frames
-            if self.parameters_of(info) != self.read_with.get(info)
-            or any(known_of(cls.find_attribute(name)) > known for (cls, name), known in info.read_early.items())
-        ]
+        stale = [info for info in self.frames if self._is_stale(info)]
         for info in stale:
-            self.read_function(info)
+            if self._is_stale(info):  # still: where it was called since, it was read
+                self.read_function(info)
         self._drain()
         return bool(stale)
+
+    def _is_stale(self, info: FunctionInfo) -> bool:
+        """Whether more is known of what a function is given, or looks at, than when it was last read."""
+        return self.parameters_of(info) != self.read_with.get(info) or any(
+            known_of(cls.find_attribute(name)) > known for (cls, name), known in info.read_early.items()
+        )
 
     def forget_callers(self) -> None:
         """Before the second stage, which finds the callers again."""
@@ -86,7 +88,7 @@ class Interpreter(StatementReader):
     def _drain(self) -> None:
         while self.pending:
             info, _ = self.pending.pop(0)
-            if info not in self.done:
+            if info not in self.done and (self.recording or self._is_stale(info)):
                 self.read_function(info)
 
     def read_module(self, module: cst.Module, root: FunctionInfo) -> None:
