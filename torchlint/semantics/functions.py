@@ -199,6 +199,7 @@ class ClassInfo:
     qualname: str
     context: Context
     bases: list[Value] = field(default_factory=list)
+    _parents: tuple[list[Value], list[ClassInfo]] = field(init=False, default=([], []))
     base_names: tuple[str, ...] = ()  # qualified names of all known ancestors, nearest first
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
     stores: dict[str, dict[cst.CSTNode, Value]] = field(default_factory=dict)  # `self.name = ...`, by statement
@@ -216,7 +217,11 @@ class ClassInfo:
 
     def parents(self) -> list[ClassInfo]:
         """Base classes that are read."""
-        return [base.cls for base in self.bases if base.cls is not None]
+        bases, found = self._parents
+        if bases is not self.bases:  # asked more often than all else
+            found = [base.cls for base in self.bases if base.cls is not None]
+            self._parents = self.bases, found
+        return found
 
     def find_method(self, name: str, _depth: int = 0) -> FunctionInfo | None:
         """The method of that name, here or in a base class."""

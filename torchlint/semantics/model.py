@@ -96,7 +96,7 @@ class Model:
         """The methods of that name in the classes below a class, in all that is read together."""
         if self.project is not None:
             self.project.note(self, ("override", self.project.name_of(cls, name)))
-        return cls.overrides(name)
+        return cls.overrides(name) if name in self.methods else []
 
     def note_evidence(self, cls: ClassInfo, attribute: str, evidence: str, function: FunctionInfo) -> None:
         """Note what a function tells of an attribute of a class that it is no part of."""
