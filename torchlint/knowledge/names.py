@@ -262,10 +262,17 @@ STEP_METHODS: Final[dict[str, frozenset[str]]] = {
 }
 """By the last part of a base class's name: these bases come from packages that are not read."""
 
+# The events on which Ignite runs what is decorated for them once per step.
+STEP_EVENTS: Final = frozenset(
+    f"ignite.engine.{owner}Events.{name}"
+    for owner in ("", "events.")
+    for name in "ITERATION_STARTED ITERATION_COMPLETED GET_BATCH_STARTED GET_BATCH_COMPLETED".split()
+)
+
 # Parameters of those methods that are no batch: frameworks pass these by name, or call them so in their interface.
 STEP_NUMBERS: Final = frozenset("batch_idx dataloader_idx optimizer_idx epoch return_outputs".split())
 STEP_OWNERS: Final = frozenset(
-    """trainer pl_module model optimizer optimizer_closure optim_wrapper scheduler criterion metric args state
+    """engine trainer pl_module model optimizer optimizer_closure optim_wrapper scheduler criterion metric args state
     control""".split()
 )
 

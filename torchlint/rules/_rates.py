@@ -19,11 +19,18 @@ def may_be_hot(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
         if link.scope is Scope.FUNCTION:
             function = link.function
             assert function is not None
-            if function.role in COLD_ROLES or id(function) in _seen or _has_step_loop(function):
+            if function.role in COLD_ROLES or id(function) in _seen:
+                return False
+            if _has_step_loop(function) and not _updates(function):
                 return False
             seen = _seen | {id(function)}
             return not function.callers or any(may_be_hot(caller.context, seen) for caller in function.callers)
     return False
+
+
+def _updates(function: FunctionInfo) -> bool:
+    """Whether it is by its name the part of an agent that learns from one rollout: a step, though it takes several."""
+    return function.method == "instance" and function.name.split("_", 1)[0] in ("learn", "step", "update")
 
 
 @question(False)

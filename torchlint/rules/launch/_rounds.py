@@ -230,6 +230,9 @@ class Rounds:
 
     def _asks_shape(self, node: cst.CSTNode) -> bool:
         around = self._model.parent(node)
+        if isinstance(around, cst.Arg):
+            call = self._model.call(self._model.parent(around) or around)
+            return call is not None and call.callee == "len"
         return isinstance(around, cst.Attribute) and around.value is node and around.attr.value in (
             "shape", "size", "device", "dtype", "new_zeros", "new_full", "new_tensor", "append",
         )  # fmt: skip

@@ -61,7 +61,7 @@ class HostFactoryThenTransfer(Rule):
                 if not made.reads(transfer.source) or not made.is_all(model, transfer):
                     continue
                 hot = model.hot(site.context)
-                if made.of_arrays or (hot is None and _is_setup(site, model)):
+                if made.of_arrays or (hot is None and (_is_setup(site, model) or site.context.rare)):
                     confidence = Confidence.POSSIBLE
                 yield Report(
                     site.node,

@@ -46,7 +46,11 @@ class LoopInvariantTransfer(Rule):
         loop = _loop_that_repeats(site, name, model) if name is not None else None
         if loop is not None:
             confidence = _sureness(site, receiver, loop)
-        elif _is_constant_of_object(site, receiver, model) or _is_module_kept(site, name, model):
+        elif (
+            _is_constant_of_object(site.receiver_node, receiver, site.context, model)
+            or _is_constant_given(site, receiver, model)
+            or _is_module_kept(site, name, model)
+        ):
             confidence = Confidence.LIKELY
         else:
             return
@@ -147,10 +151,23 @@ def _sureness(site: sites.Call, receiver: Value, loop: Context) -> Confidence:
     return Confidence.LIKELY if hotness.iterates(loop) is Iterates.STEPS and not casts else Confidence.POSSIBLE
 
 
-def _is_constant_of_object(site: sites.Call, receiver: Value, model: Model) -> bool:
-    """Whether what is moved is made of tensors on the host that an object holds, and no method but set-up changes."""
+def _is_constant_given(site: sites.Call, receiver: Value, model: Model) -> bool:
+    """Whether it is an argument, and what each call that makes the code hot gives for it is such a tensor."""
     owner = site.context.owner
-    node = site.receiver_node
+    parameter = next((p for p in owner.parameters if p.index == receiver.ident), None) if owner is not None else None
+    if owner is None or parameter is None or dotted(site.receiver_node or site.node) != parameter.name:
+        return False
+    calls = [model.call(caller.node) for caller in owner.callers if model.hot(caller.context) is not None]
+    for call in calls:
+        given = call.argument_for(owner, parameter.name) if call is not None else None
+        if call is None or given is None or not _is_constant_of_object(given.node, given.value, call.context, model):
+            return False
+    return bool(calls)
+
+
+def _is_constant_of_object(node: cst.BaseExpression | None, receiver: Value, context: Context, model: Model) -> bool:
+    """Whether what is moved is made of tensors on the host that an object holds, and no method but set-up changes."""
+    owner = context.owner
     if owner is None or owner.cls is None or owner.role in COLD_ROLES or node is None:
         return False
     if receiver.kind is not Kind.TENSOR or receiver.device != HOST or receiver.qual == "torch.nn.Parameter":

@@ -54,7 +54,7 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
         model,
         context,
         confidence,
-        evident=value.may_be_device or (value.kind is Kind.TENSOR and value.conf > Confidence.POSSIBLE),
+        evident=value.may_be_device or (value.kind in (Kind.TENSOR, Kind.BATCH) and value.conf > Confidence.POSSIBLE),
     )
 
 

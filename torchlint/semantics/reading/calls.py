@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import Final
 
 import libcst as cst
 
@@ -25,6 +26,9 @@ from torchlint.semantics.values import (
     join,
 )
 
+# What only modules have, among all that a file may hold.
+_OF_MODULES: Final = frozenset("eval train parameters named_parameters modules named_modules children".split())
+
 
 class CallReader(ManagerReader):
     """Evaluates calls."""
@@ -43,6 +47,10 @@ class CallReader(ManagerReader):
             receiver = self.model.values.get(receiver_node) if self.recording else None
             if receiver is None:
                 receiver = function.bound if function.bound is not None else self.eval_quietly(receiver_node)
+            if receiver.kind is Kind.BATCH and method in _OF_MODULES:  # `torch.load` gave a whole model
+                receiver = Value(Kind.MODULE, Confidence.LIKELY, receiver.device, MAYBE, origins=receiver.origins)
+                self.rename(receiver_node, receiver)
+                function = self.attribute_of(receiver, method, function_node)
         else:
             function = self.eval(function_node)
         arguments: Arguments = []

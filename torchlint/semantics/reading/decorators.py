@@ -112,6 +112,8 @@ class DecoratorReader(OwnCallReader):
         if call is not None:
             called = self.eval_quietly(call.func)
             qual = called.qual or ""
+            if len(call.args) == 1 and self.eval_quietly(call.args[0].value).qual in known.STEP_EVENTS:
+                info.role = Role.STEP
             if called.fn is not None:
                 info.no_grad = info.no_grad or _turns_grad_off(called.fn)
                 return function  # a factory of decorators: what else it does is not known

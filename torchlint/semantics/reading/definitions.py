@@ -297,5 +297,5 @@ def _outweighs(declared: Value, passed: Value) -> bool:
         return passed.kind is Kind.TENSOR and passed.conf is not Confidence.SURE  # a batch may be a tuple
     flag = declared.kind is Kind.NUMBER and declared.dtype == "bool"
     if declared.kind is Kind.MODULE:
-        return declared.cls is not None
+        return declared.cls is not None or passed.kind is not Kind.MODULE
     return flag or declared.kind in (Kind.STRING, Kind.SHAPE)

@@ -187,7 +187,8 @@ class ElementReader(OperatorReader):
             rank = value.rank - 1 if value.rank else None
             if value.conf is Confidence.POSSIBLE:
                 return value.but(kind=Kind.UNKNOWN, rank=None, shape=None, ident=None, const=MISSING)
-            return value.but(rank=rank, shape=None, ident=None, origins=(), const=MISSING)
+            # A row of a parameter is none.
+            return value.but(rank=rank, shape=None, ident=None, origins=(), const=MISSING, qual=None)
         if kind is Kind.BATCH:
             return value.but(ident=None)
         if kind is Kind.LOADER:
