@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import copy
 import ctypes
+import dataclasses
 import functools
 import os
 import re
@@ -22,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from torchlint.verify import policy
-from torchlint.verify.allowed import NAMES
+from torchlint.verify.allowed import NAMES, REFUSED_ATTRIBUTES
 from torchlint.verify.standins import printable
 
 __all__ = ["MEASURED", "Guard", "changed", "confine", "landmarks", "python", "tame"]
@@ -273,6 +275,7 @@ def python(allow: Sequence[str] = ()) -> dict[str, Any]:
     numpy = sys.modules.get("numpy")
     closed = (type,) if numpy is None else (type, numpy.ndarray)
     original = builtins.__import__
+    lent = _lent_copy()
 
     def imported(name: str, around: Any = None, local: Any = None, wanted: Any = (), level: int = 0) -> Any:
         # Extensions written in C import parts of their own by this function: they alone want a list of names.
@@ -280,7 +283,13 @@ def python(allow: Sequence[str] = ()) -> dict[str, Any]:
             if name != "__future__" and not policy.knows(name, None, allow):
                 raise PermissionError(f"the module {printable(name, 60)} is not on the list")
             known.add(name)
-        return original(name, around, local, wanted, level)
+        before = len(sys.modules)
+        if name == "copy" and type(wanted) is not list:
+            return lent
+        module = original(name, around, local, wanted, level)
+        if len(sys.modules) > before:
+            tame_lookups()
+        return module
 
     def kind_of(value: Any) -> Any:
         """`type` of one argument, apart from classes by which code, classes and views of memory are made."""
@@ -293,10 +302,26 @@ def python(allow: Sequence[str] = ()) -> dict[str, Any]:
     return {**found, "type": kind_of, "__import__": imported, "__build_class__": builtins.__build_class__}
 
 
+def _lent_copy() -> types.ModuleType:
+    """The module `copy` without memos, by which copies get attributes of any name and become objects of any class."""
+
+    def deepcopy(x: Any, *memo: Any, **more: Any) -> Any:
+        if memo or more:
+            raise PermissionError("deepcopy with a memo is not allowed in an experiment")
+        return copy.deepcopy(x)
+
+    lent = types.ModuleType("copy")
+    vars(lent).update(copy=copy.copy, deepcopy=deepcopy, Error=copy.Error)
+    return lent
+
+
 def tame(torch: Any) -> None:
     """Let functions that measured code may call take what is harmless alone."""
     _tame_schedulers(torch)
     _tame_buffers(torch)
+    _tame_tables(torch)
+    _tame_fields()
+    tame_lookups()
     # Other ways to start a loader's workers start a new interpreter, in which nothing of this file holds.
     torch.multiprocessing.set_start_method("fork", force=True)
     torch.multiprocessing.get_all_start_methods = lambda: ["fork"]
@@ -323,6 +348,53 @@ def _tame_buffers(torch: Any) -> None:
     for module, name in ((torch, "frombuffer"), (torch, "asarray"), (numpy, "frombuffer")):
         if module is not None:
             setattr(module, name, tamed(getattr(module, name)))
+
+
+# Where torch reads and writes attributes whose names it is told by objects that measured code may hold and change.
+FOLLOWING = ("torch.distributions.", "torch.nn.attention.", "torch.nn.modules.container", "torch.nn.modules.rnn",
+             "torch.nn.parallel.", "torch.nn.utils.", "torch.sparse.")  # fmt: skip
+NEVER_FOLLOWED = frozenset(REFUSED_ATTRIBUTES.split())
+FOLLOWED = frozenset("__name__ __qualname__ __module__ __doc__".split())  # special names that lead nowhere
+
+
+def tame_lookups() -> None:
+    """Let those modules that are loaded find no attributes that lead out of what code computes with."""
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith(FOLLOWING) and type(module) is types.ModuleType:
+            for function in LOOKUPS:
+                vars(module).setdefault(function.__name__, function)
+
+
+def _tame_lookup(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def followed(thing: Any, name: str, *rest: Any) -> Any:
+        plain = name if type(name) is str else str.__str__(name)
+        if plain in NEVER_FOLLOWED or (plain.startswith("__") and plain not in FOLLOWED):
+            raise PermissionError(f"{original.__name__} of {printable(plain, 60)} is not allowed in an experiment")
+        return original(thing, plain, *rest)
+
+    return followed
+
+
+LOOKUPS = tuple(map(_tame_lookup, (getattr, setattr, delattr)))
+
+
+def _tame_tables(torch: Any) -> None:
+    """Let no module say where its memory lies: it answers to any name that stands in its tables of parts."""
+    for name in ("__array_interface__", "__array_struct__", "__cuda_array_interface__"):
+        setattr(torch.nn.Module, name, property(lambda self: None))  # which NumPy and torch refuse
+
+
+def _tame_fields() -> None:
+    """Let nobody rename the fields of a dataclass: their names become code, and are looked up."""
+    own = dataclasses.field.__code__.co_filename
+
+    def written(self: Any, name: str, value: Any) -> None:
+        if sys._getframe(1).f_code.co_filename != own:
+            raise PermissionError("the fields of a dataclass are not written in an experiment")
+        object.__setattr__(self, name, value)
+
+    dataclasses.Field.__setattr__ = written  # type: ignore[method-assign, assignment]
 
 
 def _tame_schedulers(torch: Any) -> None:
