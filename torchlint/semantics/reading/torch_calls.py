@@ -68,8 +68,8 @@ def _load(reader: MethodReader, site: sites.Call) -> Value:
     device = HOST | ANYWHERE
     if place is not None:
         device = place.value.device or ANYWHERE
-    # What a file holds under a key may be a number, a name or the state of anything.
-    held = Value(Kind.UNKNOWN, device=device, graph=DETACHED)
+    # What a file holds under a key may be a number, a name or the state of anything, none of which is put anywhere.
+    held = Value(Kind.UNKNOWN, device=device | ANYWHERE, graph=DETACHED)
     return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=DETACHED, elem=held, origins=(site.node,))
 
 
