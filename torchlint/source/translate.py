@@ -55,6 +55,9 @@ def _maker(kind: type[cst.CSTNode], *given: str) -> Callable[..., Any]:
 
     LibCST's own constructors check each field, which takes longer than all else here together.
     """
+    # Nodes are the keys of most that is kept of a tree. LibCST hashes them by their identity, with a function in Python
+    # that takes four times as long as what `object` has for the same.
+    kind.__hash__ = object.__hash__  # type: ignore[method-assign]
     names: dict[str, Any] = {"draft": _draft(kind), "kind": kind}
     rows = [f"def make({', '.join(given)}):", "    node = draft()"]
     for spec in dataclasses.fields(kind):
