@@ -187,7 +187,8 @@ def torch_names() -> list[str]:
     exported += torch.functional.__all__
     by_hand = "Tensor Size Generator device dtype layout finfo iinfo no_grad enable_grad inference_mode " \
         "memory_format " \
-        "is_grad_enabled get_default_dtype get_num_threads set_num_threads is_autocast_enabled set_anomaly_enabled " \
+        "is_grad_enabled set_grad_enabled get_default_dtype get_num_threads set_num_threads " \
+        "is_autocast_enabled set_anomaly_enabled " \
         "get_autocast_dtype is_inference_mode_enabled is_anomaly_enabled Event Stream " \
         "FloatTensor LongTensor IntTensor BoolTensor ByteTensor HalfTensor DoubleTensor " \
         "OutOfMemoryError".split()  # fmt: skip

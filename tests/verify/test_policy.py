@@ -131,6 +131,19 @@ class Net(nn.Module):
         super(Net, self).__init__()
         nn.Module.__init__(self)
 """,
+    "phases": """
+import copy
+import torch
+
+
+def run(net, phases):
+    best = copy.deepcopy(net.state_dict())
+    for phase, batches in phases.items():
+        net.train(phase == "train")
+        with torch.set_grad_enabled(phase == "train"):
+            total = sum(net(x).mean().item() for x in batches)
+    return best, total
+""",
     "module alias": """
 import torch
 

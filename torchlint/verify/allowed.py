@@ -183,19 +183,20 @@ reciprocal_ relu relu_ remainder renorm repeat_interleave reshape resize_as_ res
 resolve_neg result_type rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell roll rot90 round round_
 row_indices_copy row_stack rrelu rrelu_ rsqrt rsqrt_ rsub saddmm scalar_tensor scatter scatter_add scatter_reduce
 searchsorted seed segment_reduce select select_copy select_scatter selu selu_ set_anomaly_enabled set_default_device
-set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_num_threads set_printoptions
-set_rng_state set_warn_always sgn short sigmoid sigmoid_ sign signbit sin sin_ sinc sinc_ sinh sinh_ slice_copy
-slice_inverse slice_scatter slogdet smm softmax sort sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor
-sparse_compressed_tensor sparse_coo sparse_coo_tensor sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor
-split split_copy split_with_sizes split_with_sizes_copy spmm sqrt sqrt_ square square_ squeeze squeeze_copy sspaddmm
-stack std std_mean stft strided sub subtract sum svd svd_lowrank swapaxes swapdims sym_constrain_range
-sym_constrain_range_for_size t t_copy take take_along_dim tan tan_ tanh tanh_ tensor tensor_split tensordot
-thread_safe_generator threshold threshold_ tile topk trace transpose transpose_copy trapezoid trapz triangular_solve
-tril tril_indices triplet_margin_loss triu triu_indices true_divide trunc trunc_ typename uint1 uint16 uint2 uint3
-uint32 uint4 uint5 uint6 uint64 uint7 uint8 unbind unbind_copy unflatten unfold_copy unique unique_consecutive
-unique_dim unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy
-use_deterministic_algorithms values_copy vander var var_mean vdot view_as_complex view_as_complex_copy view_as_real
-view_as_real_copy view_copy vmap vsplit vstack where xlogy xlogy_ zero_ zeros zeros_like
+set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_grad_enabled set_num_threads
+set_printoptions set_rng_state set_warn_always sgn short sigmoid sigmoid_ sign signbit sin sin_ sinc sinc_ sinh
+sinh_ slice_copy slice_inverse slice_scatter slogdet smm softmax sort sparse_bsc sparse_bsc_tensor sparse_bsr
+sparse_bsr_tensor sparse_compressed_tensor sparse_coo sparse_coo_tensor sparse_csc sparse_csc_tensor sparse_csr
+sparse_csr_tensor split split_copy split_with_sizes split_with_sizes_copy spmm sqrt sqrt_ square square_ squeeze
+squeeze_copy sspaddmm stack std std_mean stft strided sub subtract sum svd svd_lowrank swapaxes swapdims
+sym_constrain_range sym_constrain_range_for_size t t_copy take take_along_dim tan tan_ tanh tanh_ tensor
+tensor_split tensordot thread_safe_generator threshold threshold_ tile topk trace transpose transpose_copy trapezoid
+trapz triangular_solve tril tril_indices triplet_margin_loss triu triu_indices true_divide trunc trunc_ typename
+uint1 uint16 uint2 uint3 uint32 uint4 uint5 uint6 uint64 uint7 uint8 unbind unbind_copy unflatten unfold_copy unique
+unique_consecutive unique_dim unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze
+unsqueeze_copy use_deterministic_algorithms values_copy vander var var_mean vdot view_as_complex
+view_as_complex_copy view_as_real view_as_real_copy view_copy vmap vsplit vstack where xlogy xlogy_ zero_ zeros
+zeros_like
 """,
     "torch._dynamo": """
 mark_dynamic mark_static reset

@@ -376,7 +376,7 @@ def _tame_lookup(original: Callable[..., Any]) -> Callable[..., Any]:
     return followed
 
 
-LOOKUPS = tuple(map(_tame_lookup, (getattr, setattr, delattr)))
+LOOKUPS = (_tame_lookup(getattr), _tame_lookup(setattr), _tame_lookup(delattr))
 
 
 def _tame_tables(torch: Any) -> None:
@@ -394,7 +394,7 @@ def _tame_fields() -> None:
             raise PermissionError("the fields of a dataclass are not written in an experiment")
         object.__setattr__(self, name, value)
 
-    dataclasses.Field.__setattr__ = written  # type: ignore[method-assign, assignment]
+    dataclasses.Field.__setattr__ = written  # type: ignore[method-assign]
 
 
 def _tame_schedulers(torch: Any) -> None:
