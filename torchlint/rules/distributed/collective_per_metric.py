@@ -107,7 +107,7 @@ class CollectivePerMetric(Rule):
         calls = [call for call in model.sites.calls if call.context.owner is site.context.owner]
         if any(_scales(call, name) or _is_decided_by(name, call.context) for call in calls):
             return True
-        if any(_steers(call, name, model) for call in calls):
+        if any(_steers(call, name, model) for call in calls) or _answers_caller(name, site, model):
             return True
         return any(
             truth.context.owner is site.context.owner and name in names_read(truth.node) for truth in model.sites.truths
@@ -130,6 +130,20 @@ def _is_decided_by(name: str, context: Context) -> bool:
     """Whether a branch around is taken by the value: `if math.isfinite(norm): optimizer.step()`."""
     tests = (link.test for link in context.chain() if link.scope is Scope.BRANCH)
     return any(name in names_read(test) for test in tests if test is not None)
+
+
+def _answers_caller(name: str, site: sites.Call, model: Model) -> bool:
+    """Whether the function gives back what is made of the value, and a caller branches by that: `if any_rank(bad):`."""
+    owner = site.context.owner
+    if owner is None or not any(name in names_read(node) for node, _, _ in owner.return_sites):
+        return False
+    for caller in owner.callers:
+        node, around = caller.node, model.parent(caller.node)
+        while isinstance(around, (cst.UnaryOperation, cst.BooleanOperation, cst.Comparison)):
+            node, around = around, model.parent(around)
+        if isinstance(around, (cst.If, cst.While, cst.IfExp)) and around.test is node:
+            return True
+    return False
 
 
 def _is_gradient(node: cst.CSTNode) -> bool:

@@ -19,7 +19,7 @@ from torchlint.rules.memory._retention import (
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import Role
-from torchlint.semantics.model import Model
+from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import MISSING, Kind, Value
 
 _GROWS = frozenset("append extend insert appendleft add update setitem put push".split())
@@ -68,6 +68,8 @@ class RetainedGraphContainer(Rule):
         confidence = min(graph, kept.confidence)
         if given_to_caller(owner, context, kept.loop, model) or ("." not in owner and _goes_over_parts(kept)):
             confidence = Confidence.POSSIBLE
+        if value.kind is Kind.BATCH and _is_further_part(stored, context, model):
+            confidence = Confidence.POSSIBLE
         fix = None
         if confidence > Confidence.POSSIBLE and isinstance(stored, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
             if value.kind is Kind.TENSOR:
@@ -83,6 +85,18 @@ class RetainedGraphContainer(Rule):
             because(kept.hot),
             fix,
         )
+
+
+def _is_further_part(stored: cst.BaseExpression, context: Context, model: Model) -> bool:
+    """Whether it is what something unknown gave beside its first result: statistics, perhaps, that are numbers."""
+    name = dotted(stored)
+    for assign in model.sites.assigned(name) if name is not None else ():
+        if assign.context.owner is not context.owner or not isinstance(assign.node, cst.Assign):
+            continue
+        made, target = model.call(assign.node.value), assign.node.targets[0].target
+        if made is not None and made.target is None and isinstance(target, cst.Tuple):
+            return dotted(target.elements[0].value) != name
+    return False
 
 
 def _goes_over_parts(kept: Retention) -> bool:

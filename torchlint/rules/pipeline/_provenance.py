@@ -44,6 +44,8 @@ class Provenance:
     def operands_at(self, node: cst.CSTNode) -> list[Operand] | None:
         """The same for a node that is one of several that may have made a value."""
         site = self._calls.get(node)
+        if isinstance(node, cst.UnaryOperation):
+            return [(node.expression, self.model.value(node.expression))]
         if site is None and isinstance(node, cst.Subscript) and node not in self._operands:
             return [(node.value, self.model.value(node.value))]  # of an array
         return self._operands.get(node) if site is None else list(_inputs(site))

@@ -160,9 +160,12 @@ class CallReader(ManagerReader):
     def register_hook(self, site: sites.Call, kind: str) -> None:
         """A function becomes a hook: it runs on every step, with what passes the module."""
         for argument in site.arguments:
-            if argument.value.fn is not None:
-                argument.value.fn.role = Role.HOOK
-                argument.value.fn.hook = kind
+            hook = argument.value.fn
+            if hook is None and argument.value.kind is Kind.OBJECT and argument.value.cls is not None:
+                hook = argument.value.cls.find_method("__call__")
+            if hook is not None:
+                hook.role = Role.HOOK
+                hook.hook = kind
 
     def in_place(self, site: sites.Call) -> None:
         """Calls that change what their receiver's name stands for: `model.cuda()` alone, `x.add_(y)`."""
