@@ -9,8 +9,8 @@ from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 
+_TRAINS = frozenset({EffectKind.OPTIMIZER_STEP})
 # Tests on the surroundings, not on a wish of the user: `if torch.cuda.is_available()`, `if __name__ == "__main__"`.
-_TRAINS = frozenset({EffectKind.BACKWARD})
 _SURROUNDINGS = ("is_available", "device_count", "is_initialized")
 
 
