@@ -56,7 +56,7 @@ def main() -> int:
     for turn in range(options.times):
         answers.append(supervise.run(plan, [device], options.budget))
         print(f"run {turn + 1} took {answers[-1]['environment']['seconds']} s", flush=True)
-        if options.out is not None:  # after each run: a machine that is lent may be taken away
+        if options.out is not None:  # after each run, lest a later one that fails takes the earlier along
             options.out.write_text(json.dumps(compare(rules, answers), indent=1) + "\n", encoding="utf-8")
     made = compare(rules, answers)
     for row in made["rows"]:

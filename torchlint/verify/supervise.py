@@ -572,9 +572,12 @@ def _bound_by_host(result: dict[str, Any]) -> bool:
 
 def _join(result: dict[str, Any], other: dict[str, Any]) -> None:
     """Add what a further process measured: medians of all, and an interval that spans those of all."""
-    alone = {"ratio": result["ratio"], **{side: result[side]["median_us"] for side in ("before", "after")}}
+    alone, further = (
+        {"ratio": one["ratio"], **{side: one[side]["median_us"] for side in ("before", "after")}}
+        for one in (result, other)
+    )
     processes = result.setdefault("processes", [alone])
-    processes.append({"ratio": other["ratio"], **{side: other[side]["median_us"] for side in ("before", "after")}})
+    processes.append(further)
     ratios = [process["ratio"] for process in processes]
     result["ratio"] = {
         "median": statistics.median(ratio["median"] for ratio in ratios),

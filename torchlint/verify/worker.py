@@ -420,7 +420,10 @@ class Bench:
         self.early = _EarlyReadings(torch) if experiment.get("criterion") == "clock" else None
         self.phases: dict[str, float] = {}
         self.shared = False  # whether the calls of a stretch share their arguments
-        self.starts = _StartWatch(torch, self.clock)
+        loaders = torch.utils.data.dataloader
+        ends = ("__init__", "_shutdown_workers")
+        self.starts = _MethodsWatch(loaders._MultiProcessingDataLoaderIter, ends, self.clock)
+        self.fetches = _MethodsWatch(loaders._BaseDataLoaderIter, ("__next__",), self.clock)
         self.startups: dict[str, list[float]] = {"before": [], "after": []}  # seconds of each call
 
     def both(self, device: Any) -> tuple[Variant, Variant]:
@@ -875,15 +878,14 @@ class Bench:
         entry, (arguments,) = self.prepare(variant)
         counter = FlopCounterMode(display=False)
         meter = _traffic_meter(self.torch)
-        fetch = _FetchWatch(self.torch, self.clock)
-        with fetch, counter, meter:
+        with self.fetches, counter, meter:
             entry(*arguments)
         self.sync()
         return {
             "flops": counter.get_total_flops(),
             "bytes": meter.bytes,
             "operators": meter.count,
-            "fetch_us": fetch.seconds * 1e6,
+            "fetch_us": self.fetches.seconds * 1e6,
         }
 
     def trace(self, variant: Variant, seconds: float) -> dict[str, Any]:
@@ -1217,50 +1219,25 @@ class _WaitWatch:
         self._warnings.__exit__(*error)
 
 
-class _FetchWatch:
-    """Times what loaders take to hand out batches."""
+class _MethodsWatch:
+    """Times what methods of a class take, since it was entered."""
 
-    def __init__(self, torch: Any, clock: Callable[[], float]) -> None:
+    def __init__(self, owner: Any, names: Sequence[str], clock: Callable[[], float]) -> None:
         self.seconds = 0.0
-        self._owner = torch.utils.data.dataloader._BaseDataLoaderIter
+        self._owner = owner
         self._clock = clock
-
-    def __enter__(self) -> None:
-        self._original = self._owner.__next__
-        watch, original = self, self._original
-
-        def timed(loader: Any) -> Any:
-            started = watch._clock()
-            try:
-                return original(loader)
-            finally:
-                watch.seconds += watch._clock() - started
-
-        self._owner.__next__ = timed
-
-    def __exit__(self, *error: Any) -> None:
-        self._owner.__next__ = self._original
-
-
-class _StartWatch:
-    """Times what loaders take to start their workers and to end them, since it was entered."""
-
-    def __init__(self, torch: Any, clock: Callable[[], float]) -> None:
-        self.seconds = 0.0
-        self._owner = torch.utils.data.dataloader._MultiProcessingDataLoaderIter
-        self._clock = clock
-        self._originals = {name: getattr(self._owner, name) for name in ("__init__", "_shutdown_workers")}
+        self._originals = {name: getattr(owner, name) for name in names}
 
     def __enter__(self) -> None:
         self.seconds = 0.0
         for name, original in self._originals.items():
             setattr(self._owner, name, self._timed(original))
 
-    def _timed(self, original: Callable[..., None]) -> Callable[..., None]:
-        def timed(*args: Any, **kwargs: Any) -> None:
+    def _timed(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
             started = self._clock()
             try:
-                original(*args, **kwargs)
+                return original(*args, **kwargs)
             finally:
                 self.seconds += self._clock() - started
 
