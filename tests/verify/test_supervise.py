@@ -12,6 +12,7 @@ import pytest
 
 from tests.verify.experiments import experiment, plan
 from torchlint.verify import supervise
+from torchlint.verify.worker import interval
 
 CONTAINED = sorted((Path(__file__).parent / "hostile" / "contained").glob("*.py"))
 
@@ -235,14 +236,35 @@ def test_a_ladder_is_climbed_down_only_as_far_as_needed() -> None:
     assert "third" not in results
 
 
-def test_what_the_host_bounds_is_timed_in_several_processes() -> None:
+def test_what_the_host_bounds_is_timed_in_further_processes_while_its_interval_is_wide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     made = plan(experiment("def flagged(x):\n    return x + 1\n"), processes=3)
-    short = supervise.run(made, ["cpu"])["results"]["one"]
-    ratios = sorted(process["ratio"]["median"] for process in short["processes"])
-    assert len(ratios) == 3
-    assert short["ratio"]["median"] == ratios[1]
-    assert short["ratio"]["low"] <= ratios[0]
-    assert short["ratio"]["high"] >= ratios[2]
+    monkeypatch.setattr(supervise, "is_narrow", lambda ratio: False)
+    wide = supervise.run(made, ["cpu"])["results"]["one"]
+    assert len(wide["processes"]) == 3
+    ratios = [process["ratio"] for process in wide["processes"]]
+    assert min(r["low"] for r in ratios) <= wide["ratio"]["median"] <= max(r["high"] for r in ratios)
+    monkeypatch.setattr(supervise, "is_narrow", lambda ratio: True)
+    assert "processes" not in supervise.run(made, ["cpu"])["results"]["one"]
+
+
+def rounds(*pairs: tuple[float, float]) -> list[dict[str, float]]:
+    return [{"ratio": ratio, "pulse": pulse} for ratio, pulse in pairs]
+
+
+def test_the_interval_of_several_processes_tells_how_they_differ() -> None:
+    alone = interval([rounds((1.10, 1), (1.11, 1), (1.12, 1), (1.11, 1))])
+    together = interval([rounds(*[(1.1 + i / 10, 1)] * 4) for i in range(3)])
+    assert alone == {"median": 1.11, "low": 1.1, "high": 1.12}
+    assert together == pytest.approx({"median": 1.2, "low": 1.1, "high": 1.3})
+
+
+def test_disturbed_rounds_count_where_they_agree_and_are_left_out_where_they_do_not() -> None:
+    calm = [(1.1, 1.0), (1.2, 1.0), (1.3, 1.0)]
+    assert interval([rounds(*calm), rounds(*[(1.25, 2.0)] * 4)])["median"] == 1.25
+    assert interval([rounds(*calm), rounds(*[(2.4, 2.0)] * 4)])["median"] == 1.2
+    assert interval([rounds(*calm[:2]), rounds(*[(2.4, 2.0)] * 4)])["median"] == 2.4  # too few to contradict
 
 
 def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> None:

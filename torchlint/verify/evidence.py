@@ -52,9 +52,10 @@ METHOD = (
     "On a GPU the threads that run backward have a core of their own. "
     "Starting and ending the workers of loaders is not in the times. "
     "Medians; the ratio is the median of the ratios of rounds, its interval the 95 % bootstrap interval over them. "
-    "Samples beside which a fixed loop took over 1.2 times its fastest are left out, where three rounds remain. "
-    "Short calls that the host bounds are timed in three processes, apart in time: the ratio is then the median of "
-    "theirs, and the interval spans all of theirs. "
+    "What the host bounds is timed in up to three processes, apart in time, until that interval, over processes and "
+    "their rounds, is narrow. Samples beside which a fixed loop took over 1.2 times its fastest, as others had the "
+    "processor, are left out of a code's time where three remain, and their rounds of the ratio where the others "
+    "contradict it. "
     "Waits, kernels, memory, FLOPs and traces come from passes of their own. Results are compared with a tolerance "
     "that follows the dtype."
 )

@@ -87,7 +87,7 @@ def pieces(
                 "in place", _called(entry, path), _whole(before, one, entry, rows), _whole(after, other, entry, rows)
             )
             found = True
-    if path[-1:] not in (("__init__",), ("__post_init__",)):  # alone, making an object shows nothing
+    if path[-1:] not in _CONSTRUCTORS:
         for piece in _regions(before, one, after, other, path, row, rows, whole_loops):
             found = True
             yield piece
@@ -100,6 +100,7 @@ def _called(entry: tuple[str, ...], path: tuple[str, ...]) -> str:
     return what if entry == path or not path else f"{what}, around {'.'.join(path)}"
 
 
+_CONSTRUCTORS = (("__init__",), ("__post_init__",))  # alone, making an object shows nothing
 # Methods that optimizers, modules, tensors and containers have as well.
 _COMMON = frozenset(
     "step zero_grad train eval to cuda cpu forward backward update append items keys values get pop size dim view "
@@ -116,7 +117,7 @@ def _entries(tree: ast.Module, path: tuple[str, ...], row: int, whole_loops: boo
     What stands in a constructor or at module level shows its cost in what uses it: there the flagged function comes
     last, or not at all.
     """
-    setting_up = not path or path[-1] in ("__init__", "__post_init__")
+    setting_up = not path or path[-1:] in _CONSTRUCTORS
     callers = _callers(tree, path, row)
     looping = [caller for caller in callers if _loops(_follow(tree, caller))]
     if setting_up:
@@ -153,7 +154,11 @@ def _callers(tree: ast.Module, path: tuple[str, ...], row: int) -> list[tuple[st
     if not path:
         statement = next((node for node in tree.body if _first(node) <= row <= _end(node)), None)
         bound = set(_binds(statement)) if statement is not None else set()
-        everything = [other for other, node in known.items() if not bound or bound.intersection(_loads(node))]
+        everything = [
+            other
+            for other, node in known.items()
+            if other[-1:] not in _CONSTRUCTORS and (not bound or bound.intersection(_loads(node)))
+        ]
         return sorted(everything, key=lambda other: not _loops(known[other]))
     found: dict[tuple[str, ...], None] = {}
     level = [path]

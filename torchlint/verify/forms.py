@@ -1,8 +1,9 @@
 """What plans and results look like, to check those that come from elsewhere before anything is read of them.
 
-A form is a description of plain JSON: a type, `Number`, `Text`, a set of texts, [form] for lists, a dictionary of keys
-(those that end in "?" may be missing, others may be there), `Each` for dictionaries of any keys, `Either` of several
-forms, `Row` of a fixed number of items. Standard library alone, Python 3.9 or later: this travels with the worker.
+A form is a description of plain JSON: a type, `Number`, `Text`, a set of texts, [form] for lists, `Some` for those that
+are not empty, a dictionary of keys (those that end in "?" may be missing, others may be there), `Each` for dictionaries
+of any keys, `Either` of several forms, `Row` of a fixed number of items. Standard library alone, Python 3.9 or later:
+this travels with the worker.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PLAN", "RESULT", "RESULTS", "misfit", "unknown"]
+__all__ = ["ANSWER", "PLAN", "RESULT", "RESULTS", "misfit", "unknown"]
 
 MOST = 1e300
 MAX_SHOWN = 60  # characters of a key in a message
@@ -59,6 +60,13 @@ class Row:
     forms: tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class Some:
+    """A list of at least one item."""
+
+    form: Any
+
+
 def misfit(data: Any, form: Any, at: str = "it") -> str | None:
     """Why the data has not the form, naming the place; None where it has."""
     if isinstance(form, Either):
@@ -79,6 +87,10 @@ def misfit(data: Any, form: Any, at: str = "it") -> str | None:
         if type(data) is not list:
             return f"{at} must be a list"
         parts = ((item, form[0], f"{at}[{index}]") for index, item in enumerate(data))
+    elif isinstance(form, Some):
+        if type(data) is not list or not data:
+            return f"{at} must be a list that is not empty"
+        return misfit(data, [form.form], at)
     elif isinstance(form, Each):
         if type(data) is not dict:
             return f"{at} must be an object"
@@ -100,7 +112,7 @@ def _shown(key: str) -> str:
     return "".join(c if c.isprintable() else " " for c in key[:MAX_SHOWN])
 
 
-_NAMES = {int: "a whole number", bool: "true or false", type(None): "null"}
+_NAMES = {int: "a whole number", bool: "true or false", dict: "an object", type(None): "null"}
 _NULL = type(None)
 _TEXT, _CODE_TEXT = Text(), Text(10_000_000)
 _COUNT = Either((_NULL, Number()))
@@ -132,15 +144,17 @@ _FIGURES = {
 }  # fmt: skip
 _SIDES = {"before": Number(), "after": Number()}
 _RATIO = dict.fromkeys(("median", "low", "high"), Number(positive=True))
-RESULT = Either((
-    {"status": frozenset(("not run",)), "reason": _TEXT},
-    {
-        "status": frozenset(("measured",)), "ratio": _RATIO, "processes?": [{"ratio": _RATIO, **_SIDES}],
-        "before": _FIGURES, "after": _FIGURES, "rounds": int, "equal?": Either((_NULL, bool)), "difference?": _TEXT,
-        "inputs?": Either((_NULL, _SHOWN)), "wrong_reads?": Each(int), "unready?": int,
-        "clock?": Either((Each(frozenset()), {**_SIDES, "apart?": bool})),
-    },
-))  # fmt: skip
+_NOT_RUN = {"status": frozenset(("not run",)), "reason": _TEXT}
+_MEASURED = {
+    "status": frozenset(("measured",)), "ratio": _RATIO, "processes?": [{"ratio": _RATIO, **_SIDES}],
+    "before": _FIGURES, "after": _FIGURES, "rounds": int, "equal?": Either((_NULL, bool)), "difference?": _TEXT,
+    "inputs?": Either((_NULL, _SHOWN)), "wrong_reads?": Each(int), "unready?": int,
+    "clock?": Either((Each(frozenset()), {**_SIDES, "apart?": bool})),
+}  # fmt: skip
+# A worker's answer: of each round the ratio, and how slow the processor was beside it; how to time it once more.
+_ROUNDS = Some({"ratio": Number(positive=True), "pulse": Number(positive=True)})
+ANSWER = Either((_NOT_RUN, {**_MEASURED, "ratios": _ROUNDS, "settled?": dict}))
+RESULT = Either((_NOT_RUN, _MEASURED))
 RESULTS = {
     "environment": {
         "device": frozenset(("cpu", "cuda")), "name": _TEXT, "torch": _TEXT, "python": _TEXT, "seconds?": Number(),

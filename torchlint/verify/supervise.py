@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchlint.verify import forms
+from torchlint.verify.worker import interval, is_narrow
 
 __all__ = ["Limits", "Watcher", "gpu_count", "run"]
 
@@ -47,9 +48,7 @@ START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_PROCESSES = 256  # of an experiment: the workers of its loaders
 MAX_ANSWER = 32 << 20  # bytes
 MIN_CORES = 4  # of a device's workers, to give one of them to backward alone
-AGAIN = 0.25  # of the time for pairs, in each further process
-AGAIN_CALL = 1e5  # microseconds of a call, and of its first, above which there is none
-AGAIN_FIRST = 2e6
+AGAIN_FIRST_US = 2e6  # of the first call, above which there is no further process: it would begin with one as well
 BUSY = 0.8  # of a call's time, for which the device must be busy to be what bounds it
 KEPT_BACK = 0.75  # of the budget, for the highest rungs; the rest is for lower ones and further processes
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
@@ -67,12 +66,12 @@ class Limits:
         seconds: from its start to its result; then it is killed. Code that is compiled has three times as long.
         memory_bytes: of the host, by its whole process group.
         pair_seconds: that interleaved pairs are measured at most, within `seconds`.
-        processes: in which what the host bounds is timed.
+        processes: in which what the host bounds is timed at most, each for `pair_seconds`.
     """
 
     seconds: float = 60.0
     memory_bytes: int = 16 << 30
-    pair_seconds: float = 2.5
+    pair_seconds: float = 1.5
     processes: int = 3
 
 
@@ -215,7 +214,7 @@ class _Worker:
             return {"status": "not run", "reason": str(message.get("reason")), "where": str(message.get("where") or "")}
         said = message.get("result", message.get("machine"))
         made = {"status": "measured", **said} if isinstance(said, dict) else {}
-        form: Any = {} if "machine" in request or request.get("find") else forms.RESULT
+        form: Any = {} if "machine" in request or request.get("find") else forms.ANSWER
         misfit = forms.misfit(made, form) if made else "it must be an object"
         return made if misfit is None else {"status": "not run", "reason": f"its answer is none: {misfit}"}
 
@@ -365,11 +364,9 @@ def run(
                     break
                 bench.measure([experiments[identity] for identity in wave])
             for _ in range(bench.limits.processes - 1):
-                bench.measure([experiments[i] for i, result in bench.results.items() if _bound_by_host(result)])
+                bench.measure_again(experiments)
         finally:
             bench.end()
-        for result in bench.results.values():
-            result.pop("settled", None)
     environment["seconds"] = round(time.monotonic() - bench.started, 1)
     slim = [{k: v for k, v in experiment.items() if k not in CODE} for experiment in plan["experiments"]]
     return {
@@ -404,6 +401,8 @@ class _Run:
         self.trials: dict[str, dict[str, Any]] = {}  # the inputs that were found, by experiment
         self.accepted: dict[str, dict[str, Any]] = {}  # the last of them, by the code as written
         self.rejected: dict[str, dict[str, Any]] = {}  # why code as written took none, whatever is flagged in it
+        self.settled: dict[str, dict[str, Any]] = {}  # how to time experiments in further processes
+        self.rounds: dict[str, list[Any]] = {}  # what was compared in each process that measured them
         self.taken: list[tuple[float, float]] = []  # when experiments began, and for how long their pairs were to run
         self.unusable = ""
 
@@ -468,8 +467,23 @@ class _Run:
 
     def settle(self, experiment: dict[str, Any], answer: dict[str, Any]) -> None:
         """Take an answer for the experiment's result."""
-        self.results[experiment["id"]] = answer
+        identity = experiment["id"]
+        if answer["status"] == "measured":
+            self.rounds[identity] = [answer.pop("ratios")]
+            self.settled[identity] = answer.pop("settled", {})
+        self.results[identity] = answer
         self.watcher.finished(experiment, answer)
+
+    def join(self, identity: str, other: dict[str, Any]) -> None:
+        """Add to a result what a further process measured: its rounds, and medians of the processes' times."""
+        result = self.results[identity]
+        processes = result.setdefault("processes", [_alone(result)])
+        processes.append(_alone(other))
+        self.rounds[identity].append(other["ratios"])
+        result["ratio"] = interval(self.rounds[identity])
+        result["rounds"] += other["rounds"]
+        for side in ("before", "after"):
+            result[side]["median_us"] = statistics.median(process[side] for process in processes)
 
     def _found(self, experiment: dict[str, Any], trial: dict[str, Any] | None) -> dict[str, Any]:
         if (why := self.hindrance(experiment)) is not None:
@@ -502,6 +516,16 @@ class _Run:
         for thread in lanes:
             thread.join()
 
+    def measure_again(self, experiments: dict[str, dict[str, Any]]) -> None:
+        """Time once more, in processes of their own, what the host bounds and is not known narrowly yet.
+
+        How fast the host is differs between processes and from one minute to the next by more than the rounds of one
+        tell; what the device takes does not. Short calls come first, of which most can be had in the time left.
+        """
+        again = [identity for identity, result in self.results.items() if _wants_another(result)]
+        self.taken = []  # they take less time than the first processes, which looked at more
+        self.measure([experiments[i] for i in sorted(again, key=lambda i: self.results[i]["before"]["median_us"])])
+
     def _lane(self, device: str, todo: deque[dict[str, Any]]) -> None:
         spare: deque[_Worker] = deque()
         try:
@@ -517,16 +541,14 @@ class _Run:
                 if known is None:
                     self.settle(experiment, answer)
                 elif answer["status"] == "measured":
-                    _join(known, answer)
+                    self.join(experiment["id"], answer)
         finally:
             for worker in spare:
                 worker.end()
 
     def _one(self, experiment: dict[str, Any], device: str, left: int, spare: deque[_Worker]) -> dict[str, Any]:
-        settled = self.results.get(experiment["id"], {}).get("settled")
-        seconds = self.limits.pair_seconds * (1.0 if settled is None else AGAIN)
-        if (why := self.hindrance(experiment)) is not None:
-            return {"status": "not run", "reason": why}
+        settled = self.settled.get(experiment["id"])
+        seconds = self.limits.pair_seconds
         share = self.remaining() * len(self.devices) / (left + 1) * (KEPT_BACK if settled is None else 1.0)
         seconds = max(0.2, min(seconds, share - self.beside()))
         if not spare:
@@ -556,37 +578,19 @@ class _Run:
         return max(0.0, (passed - sum(seconds for _, seconds in self.taken)) / len(self.taken))
 
 
-def _bound_by_host(result: dict[str, Any]) -> bool:
-    """Whether to time an experiment in further processes.
-
-    How fast the host is differs between processes and from one minute to the next by more than the rounds of one tell;
-    what the device takes does not.
-    """
-    if result["status"] != "measured":
+def _wants_another(result: dict[str, Any]) -> bool:
+    """Whether to time an experiment in a further process: the host bounds it, and its interval is wide."""
+    if result["status"] != "measured" or is_narrow(result["ratio"]):
         return False
     sides = (result["before"], result["after"])
-    if any(side["median_us"] > AGAIN_CALL or (side.get("first_us") or 0.0) > AGAIN_FIRST for side in sides):
+    if any((side.get("first_us") or 0.0) > AGAIN_FIRST_US for side in sides):
         return False
     return any((side.get("busy_us") or 0.0) < BUSY * side["median_us"] for side in sides)
 
 
-def _join(result: dict[str, Any], other: dict[str, Any]) -> None:
-    """Add what a further process measured: medians of all, and an interval that spans those of all."""
-    alone, further = (
-        {"ratio": one["ratio"], **{side: one[side]["median_us"] for side in ("before", "after")}}
-        for one in (result, other)
-    )
-    processes = result.setdefault("processes", [alone])
-    processes.append(further)
-    ratios = [process["ratio"] for process in processes]
-    result["ratio"] = {
-        "median": statistics.median(ratio["median"] for ratio in ratios),
-        "low": min(ratio["low"] for ratio in ratios),
-        "high": max(ratio["high"] for ratio in ratios),
-    }
-    for side in ("before", "after"):
-        result[side]["median_us"] = statistics.median(process[side] for process in processes)
-    result["rounds"] += other["rounds"]
+def _alone(result: dict[str, Any]) -> dict[str, Any]:
+    """What one process says of an experiment."""
+    return {"ratio": result["ratio"], **{side: result[side]["median_us"] for side in ("before", "after")}}
 
 
 def _code_as_written(experiment: dict[str, Any]) -> str:

@@ -55,8 +55,7 @@ CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as
 RESAMPLES = 400
 MAX_ROUNDS = 200
 CALM = 1.2  # times its fastest that a fixed loop may take beside a sample; else others had the processor
-CALM_ROUNDS = 3  # that must be left without the others
-PATIENCE = 1.5  # times the time for pairs, for that many
+CALM_SAMPLES = 3  # that must be left without the others
 LONG_CALL = 0.25  # seconds of a call above which passes that slow it down many times are left out
 COMPARED = 1 << 24  # elements of results that are compared at once
 TRIAL_SECONDS = 6.0  # of the processor, for finding inputs that the code accepts
@@ -567,19 +566,19 @@ class Bench:
         return self.pairs(settled["copies"])
 
     def pairs(self, copies: dict[str, int]) -> dict[str, Any]:
-        """Times of both codes, and their ratio, from rounds without what others of the machine disturbed."""
+        """Times of both codes, and their ratio."""
         self.record(copies["after"])
         gc.collect()
         gc.freeze()
         gc.disable()
         rounds = self.measure(copies)
         gc.enable()
-        kept = calm(rounds)
-        series = [[seconds for round_ in kept for seconds in round_[index]] for index in (0, 1)]
+        series = [calm_seconds([sample for round_ in rounds for sample in round_[index]]) for index in (0, 1)]
+        ratios = [compared(round_) for round_ in rounds]
         return {
-            "rounds": len(kept),
-            "rounds_left_out": len(rounds) - len(kept),
-            "ratio": interval(kept),
+            "rounds": len(rounds),
+            "ratios": ratios,
+            "ratio": interval([ratios]),
             **{
                 label: {**spread(times), "startup_us": statistics.median(self.startups[label]) * 1e6 or None}
                 for label, times in zip(("before", "after"), series)  # noqa: B905 (Python 3.9)
@@ -799,13 +798,11 @@ class Bench:
         for count in range(1, MAX_ROUNDS + 1):
             first, second, third, fourth = (self.timed(v, copies[v.label]) for v in (a, b, b, a))
             rounds.append(((first, fourth), (second, third)))
-            over = self.clock() - end
-            if over > 0 and count >= (2 if self.compiles else 3):
-                if over > (PATIENCE - 1) * self.seconds or len(undisturbed(rounds)) >= CALM_ROUNDS:
-                    break
+            if self.clock() > end and count >= (2 if self.compiles else 3):
+                break
             if count >= check:
                 check = math.ceil(count * 1.4)
-                if len(undisturbed(rounds)) >= CALM_ROUNDS and is_narrow(interval(calm(rounds))):
+                if is_narrow(interval([[compared(round_) for round_ in rounds]])):
                     break
             gc.collect(0)
         return rounds
@@ -1304,42 +1301,54 @@ class Sample(NamedTuple):
 
 
 Round = tuple[tuple[Sample, Sample], tuple[Sample, Sample]]  # both of the code as written, both of its repair
-Times = tuple[list[float], list[float]]  # seconds of the same
 
 
-def good(samples: Sequence[Sample], fastest: float) -> list[float]:
-    """The seconds of the samples beside which the loop took hardly longer than its fastest."""
-    return [sample.seconds for sample in samples if sample.pulse <= CALM * fastest]
+def compared(round_: Round) -> dict[str, float]:
+    """A round's ratio, before over after, and the slowest of the loops beside its samples."""
+    before, after = (statistics.mean(sample.seconds for sample in samples) for samples in round_)
+    return {"ratio": before / after, "pulse": max(sample.pulse for samples in round_ for sample in samples)}
 
 
 def calm_seconds(samples: list[Sample]) -> list[float]:
-    """The seconds of the samples that nothing disturbed or, where these are too few, of all."""
-    kept = good(samples, min((sample.pulse for sample in samples), default=0.0))
-    return kept if len(kept) >= CALM_ROUNDS else [sample.seconds for sample in samples]
+    """The seconds of the samples beside which the loop was as fast as ever or, where these are too few, of all."""
+    fastest = min((sample.pulse for sample in samples), default=0.0)
+    kept = [sample.seconds for sample in samples if sample.pulse <= CALM * fastest]
+    return kept if len(kept) >= CALM_SAMPLES else [sample.seconds for sample in samples]
 
 
-def undisturbed(rounds: list[Round]) -> list[Times]:
-    """The samples beside which the processor was as fast as it can be, of the rounds that have some of both codes."""
-    fastest = min(sample.pulse for round_ in rounds for samples in round_ for sample in samples)
-    times = [(good(before, fastest), good(after, fastest)) for before, after in rounds]
-    return [both for both in times if all(both)]
+def interval(processes: Sequence[Sequence[dict[str, float]]]) -> dict[str, float]:
+    """The median of the ratios of all rounds, and its 95 % interval, by drawing processes and then rounds of them.
+
+    A processor that others use as well slows both codes of a round, so that their ratio stands. It does not where the
+    host bounds one code and the device the other: rounds that were disturbed are left out if those that were not,
+    of which there must be some, contradict the median of all.
+
+    Args:
+        processes: of each process that measured, its rounds, as `compared` gives them.
+    """
+    fastest = min(one["pulse"] for rounds in processes for one in rounds)
+    everything = [[one["ratio"] for one in rounds] for rounds in processes]
+    calm = [[one["ratio"] for one in rounds if one["pulse"] <= CALM * fastest] for rounds in processes]
+    calm = [ratios for ratios in calm if ratios]
+    if sum(map(len, calm)) >= CALM_SAMPLES:
+        alone = _resampled(calm)
+        if not alone["low"] <= _median(everything) <= alone["high"]:
+            return alone
+    return _resampled(everything)
 
 
-def calm(rounds: list[Round]) -> list[Times]:
-    """The samples that nothing disturbed or, where these are too few, all."""
-    times = undisturbed(rounds)
-    if len(times) >= min(CALM_ROUNDS, len(rounds)):
-        return times
-    return [([s.seconds for s in before], [s.seconds for s in after]) for before, after in rounds]
+def _median(groups: Sequence[Sequence[float]]) -> float:
+    return statistics.median(ratio for ratios in groups for ratio in ratios)
 
 
-def interval(rounds: list[Times]) -> dict[str, float]:
-    """The median of the ratios of rounds, before over after, and its 95 % interval by resampling whole rounds."""
-    ratios = [statistics.mean(before) / statistics.mean(after) for before, after in rounds]
+def _resampled(groups: Sequence[Sequence[float]]) -> dict[str, float]:
     draw = random.Random(0)
-    medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(RESAMPLES))
+    medians = sorted(
+        _median([draw.choices(ratios, k=len(ratios)) for ratios in draw.choices(groups, k=len(groups))])
+        for _ in range(RESAMPLES)
+    )
     return {
-        "median": statistics.median(ratios),
+        "median": _median(groups),
         "low": medians[int(0.025 * RESAMPLES)],
         "high": medians[int(0.975 * RESAMPLES) - 1],
     }
@@ -1671,7 +1680,11 @@ def limited(seconds: float) -> Iterator[None]:
     """Raise TooSlow in what takes longer. It chooses sizes; what ends an experiment is outside, in `supervise.py`."""
 
     def late(*_: Any) -> None:
-        raise TooSlow
+        if sys.gettrace() is None:
+            raise TooSlow
+        # Raised out of a function that traces, it would end the tracing in the name of measured code, which may not.
+        sys.settrace(None)
+        signal.setitimer(signal.ITIMER_REAL, 1e-3)
 
     before = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
