@@ -18,7 +18,6 @@ from torchlint.source.text import SourceFile
 __all__ = ["to_fix"]
 
 _IMPORT = re.compile(r"(?:import|from)\b")
-_FUTURE = re.compile(r"from\s+__future__\b")
 _STRING = re.compile(r"[rRuU]?[\"']")
 _COMPOUND = re.compile(r"(?:async|class|def|for|if|match|try|while|with)\b|@")
 _WORD = re.compile(r"\w+")

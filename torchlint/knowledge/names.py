@@ -116,11 +116,6 @@ TENSOR_ONLY_METHODS: Final = frozenset(
     data_ptr is_floating_point to_dense index_fill_ index_copy_ repeat_interleave amax amin numel""".split()
 )
 TENSOR_ONLY_ATTRIBUTES: Final = frozenset("grad grad_fn requires_grad is_cuda mT is_leaf".split())
-# Evidence of a module, an optimizer, a scaler by what is used on it.
-MODULE_METHODS: Final = frozenset(
-    """parameters named_parameters modules named_modules children named_children buffers zero_grad_ state_dict_
-    train eval requires_grad_ register_forward_hook register_buffer load_state_dict_ half_""".split()
-)
 
 # Attributes of a tensor and what they are.
 TENSOR_ATTRIBUTES: Final[dict[str, str]] = {

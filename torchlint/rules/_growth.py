@@ -7,7 +7,7 @@ import libcst as cst
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.names import names_in, within
 from torchlint.semantics.values import Kind
 
 _GROWS = frozenset("append extend insert appendleft add setitem update".split())
@@ -16,11 +16,6 @@ _WRAPPERS = frozenset("reversed tqdm list".split())
 _FOLLOWED = 3  # assignments that a number is followed through
 # What is made of a number that changes and takes a few values only.
 _FEW_VALUES = (cst.Comparison, cst.Modulo, cst.BooleanOperation, cst.Not)
-
-
-def names_in(node: cst.CSTNode) -> set[str]:
-    """The bare names in an expression."""
-    return {part.value for part in within([node]) if isinstance(part, cst.Name)}
 
 
 def _dotted_in(node: cst.CSTNode) -> set[str | None]:

@@ -348,7 +348,7 @@ def is_number(model: Model, expression: cst.BaseExpression, *wanted: float) -> b
 
 def new_dimension(model: Model, side: cst.BaseExpression) -> int | None:
     """Where an expression got a dimension of size one."""
-    origin = model.made_by(side)
+    origin = model.value(side).origin
     made = operation(model, origin) if origin is not None else None
     if made is None:
         return None
@@ -452,7 +452,5 @@ def _is_own(target: cst.BaseExpression) -> bool:
 
 
 def _callers(model: Model, statement: cst.Return) -> list[cst.CSTNode]:
-    node: cst.CSTNode | None = statement
-    while node is not None and node not in model.functions:
-        node = model.parent(node)
-    return [caller.node for caller in model.functions[node].callers] if node is not None else []
+    function = model.function_around(statement)
+    return [caller.node for caller in function.callers] if function is not None else []

@@ -18,7 +18,6 @@ from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, dotted, identifier
-from torchlint.semantics.values import Kind
 from torchlint.source import written
 
 _P = ParamSpec("_P")
@@ -484,8 +483,3 @@ def statement_fix(
     if len(getattr(block, "body", ())) == 1:
         applicability = Applicability.DISPLAY
     return NodeFix(applicability, message, (NodeEdit(statement, "", "delete"),))
-
-
-def number_expression(model: Model, node: cst.BaseExpression) -> bool:
-    """Whether an expression is a Python number for certain."""
-    return model.value(node).kind is Kind.NUMBER

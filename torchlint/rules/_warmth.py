@@ -7,7 +7,6 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rules._calls import argument_for
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import FunctionInfo
@@ -73,8 +72,8 @@ def _warm_at(node: cst.CSTNode, context: Context, callee: FunctionInfo, name: st
     if head == "self":
         base = dotted(site.receiver_node) if site.receiver_node is not None else None
     else:
-        given = argument_for(site, callee, head)
-        base = dotted(given) if given is not None else None
+        given = site.argument_for(callee, head)
+        base = dotted(given.node) if given is not None else None
     if base is None:
         return False
     return _warm(owner, calls[:index], f"{base}.{rest}".rstrip("."), model, depth)
@@ -102,8 +101,8 @@ def _handed_on(call: sites.Call, name: str) -> Iterator[str]:
     if call.receiver_node is not None and dotted(call.receiver_node) == head and rest:
         yield f"self.{rest}"
     for parameter in call.target.parameters:
-        given = argument_for(call, call.target, parameter.name)
-        if given is not None and dotted(given) == name:
+        given = call.argument_for(call.target, parameter.name)
+        if given is not None and dotted(given.node) == name:
             yield parameter.name
     if call.target.parent is not None:
         yield name  # a closure sees it by the same name

@@ -241,6 +241,11 @@ def _trains(loop: Context) -> bool:
     return _takes_from_loader(loop) or _own_work(loop, _WORK)
 
 
+def step_loop(context: Context) -> Context | None:
+    """The innermost loop around, within the function, that goes through the steps of a training or an evaluation."""
+    return next((loop for loop in context.enclosing_loops() if iterates(loop) is Iterates.STEPS), None)
+
+
 def _takes_from_loader(loop: Context) -> bool:
     assert loop.loop is not None
     return loop.loop.iterable is not None and loop.loop.iterable.kind is Kind.LOADER
@@ -250,7 +255,7 @@ def takes_data(loop: Context) -> bool:
     """Whether each round of a loop is an epoch, or takes a batch of its own; not a loop that only counts."""
     facts = loop.loop
     assert facts is not None
-    if iterates(loop) is Iterates.EPOCHS or (facts.iterable is not None and facts.iterable.kind is Kind.LOADER):
+    if iterates(loop) is Iterates.EPOCHS or _takes_from_loader(loop):
         return True
     if iterates(loop) is not Iterates.STEPS or not isinstance(facts.node, cst.For) or facts.iterable is None:
         return False

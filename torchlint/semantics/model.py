@@ -136,10 +136,6 @@ class Model:
         value = self.value(node)
         return value.qual if value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.NAMESPACE, Kind.MODULE) else None
 
-    def made_by(self, node: cst.BaseExpression) -> cst.CSTNode | None:
-        """The node that made the value of an expression, through names: where it was computed."""
-        return self.value(node).origin
-
     def call(self, node: cst.CSTNode) -> Call | None:
         """The site of a call."""
         if not self._calls:
@@ -215,6 +211,13 @@ class Model:
             return context.owner
         module = context.enclosing(contexts.Scope.MODULE)
         return module.function if module is not None and module.function is not None else self.root
+
+    def function_around(self, node: cst.CSTNode) -> FunctionInfo | None:
+        """The function whose code a node is a part of, or which it is; None for top-level code."""
+        around: cst.CSTNode | None = node
+        while around is not None and around not in self.functions:
+            around = self.parent(around)
+        return self.functions[around] if around is not None else None
 
     def in_measurement(self, context: Context) -> bool:
         """Whether the code stands in a function that reads clocks or events, and is no step of a training."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from torchlint.rules._growth import grows, names_in, varies
+from torchlint.rules._growth import grows, varies
 from torchlint.rules._wording import because as because_hot
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Confidence, Impact, Report, Rule
@@ -16,7 +16,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.names import names_in, within
 from torchlint.semantics.values import Gate, Kind
 
 _COMPILERS = ("torch.compile", "torch.nn.Module.compile")

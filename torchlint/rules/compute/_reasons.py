@@ -29,7 +29,7 @@ def states_reason(model: Model, node: cst.CSTNode) -> bool:
     return any(_is_reason(comment) for comment in comments)
 
 
-def speaks_of(model: Model, context: Context, pattern: re.Pattern[str]) -> bool:
+def speaks_of(context: Context, pattern: re.Pattern[str]) -> bool:
     """Whether a docstring or a comment of the function around, or its class's docstring, has what the pattern finds."""
     owner = context.owner
     if owner is None or not isinstance(owner.node, cst.FunctionDef):

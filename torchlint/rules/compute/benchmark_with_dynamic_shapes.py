@@ -108,7 +108,8 @@ def _is_drawn(node: cst.CSTNode, model: Model, depth: int) -> bool:
         value = model.value(node)
         if value.is_tensor:
             return False
-        sources = [value.origin] if value.origin is not None else _assigned(node, model)
+        assigned = (assign.value_node for assign in model.sites.assigned(dotted(node)))
+        sources = [value.origin] if value.origin is not None else assigned
         return any(
             source is not None and source is not node and _is_drawn(source, model, depth + 1) for source in sources
         )
@@ -117,12 +118,6 @@ def _is_drawn(node: cst.CSTNode, model: Model, depth: int) -> bool:
         for child in children(node)
         if isinstance(child, (cst.BaseExpression, cst.Arg, cst.BaseElement))
     )
-
-
-def _assigned(node: cst.Name | cst.Attribute, model: Model) -> list[cst.BaseExpression | None]:
-    """What the file assigns to a name, where its value tells nothing of its making."""
-    name = dotted(node)
-    return [assign.value_node for assign in model.sites.assigned(name)]
 
 
 def _is_short(call: cst.Call, model: Model) -> bool:

@@ -65,11 +65,7 @@ class Float64OnDevice(Rule):
                 asked = Confidence.LIKELY if array is not None else Confidence.POSSIBLE
             if asked is None:
                 continue
-            if (
-                hotness.in_worker(site.context)
-                or states_reason(model, site.node)
-                or speaks_of(model, site.context, _SPEAKS)
-            ):
+            if hotness.in_worker(site.context) or states_reason(model, site.node) or speaks_of(site.context, _SPEAKS):
                 continue
             hot = model.hot(site.context)
             yield Report(

@@ -72,7 +72,7 @@ class LoopOverTensor(Rule):
         confidence = self._assess(site, model)
         if confidence is None or self._inside_another(site, model):
             return
-        if hot is None and not _is_large(site, model):
+        if hot is None and not _is_large(site):
             confidence = Confidence.POSSIBLE
         yield Report(
             site.node,
@@ -143,7 +143,7 @@ def _fills_few_names(site: sites.Loop, model: Model) -> bool:
     )
 
 
-def _is_large(site: sites.Loop, model: Model) -> bool:
+def _is_large(site: sites.Loop) -> bool:
     facts = site.context.loop
     assert facts is not None
     if facts.count is not None:

@@ -120,7 +120,7 @@ def _is_constant(model: Model, expression: cst.BaseExpression, depth: int = 0) -
             continue
         if made.name not in _ARITHMETIC and made.name not in CASTS and made.name not in SHAPES and made.name != "index":
             return False
-        if not all(_is_constant(model, operand, depth + 1) for operand in _tensors(model, made)):
+        if not all(_is_constant(model, operand, depth + 1) for operand in _tensors(made)):
             return False
     return True
 
@@ -141,7 +141,7 @@ def _is_setting(model: Model, expression: cst.BaseExpression) -> bool:
     return setters == {Role.SETUP}
 
 
-def _tensors(model: Model, made: Operation) -> tuple[cst.BaseExpression, ...]:
+def _tensors(made: Operation) -> tuple[cst.BaseExpression, ...]:
     """The operands that decide the numbers: a cast's target does not."""
     return made.operands[:1] if made.name in CASTS or made.name in SHAPES or made.name == "index" else made.operands
 

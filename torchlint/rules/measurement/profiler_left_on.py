@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.rules._conditions import unconditional
-from torchlint.rules._growth import counters, names_in
+from torchlint.rules._growth import counters
 from torchlint.rules.base import Confidence, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.hotness import does, iterates
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.names import names_in, within
 
 _PROFILERS = ("torch.profiler.profile", "torch.autograd.profiler.profile")
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.FORWARD})

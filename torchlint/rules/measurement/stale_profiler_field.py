@@ -20,7 +20,7 @@ from torchlint.rules.base import (
     RuleSet,
 )
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, identifier
+from torchlint.semantics.names import below, identifier, names_in
 from torchlint.semantics.values import Kind
 
 # The attributes, and what took their place. Source: torch.autograd.profiler_util, torch 2.1 and 2.13.
@@ -105,7 +105,7 @@ def _event_names(model: Model) -> set[str]:
         }
         for loop in model.sites.loops:
             if loop.target is not None and _is_event(loop.iterable_node, names):
-                found |= {node.value for node in _bare_names(loop.target)}
+                found |= names_in(loop.target)
         for call in model.sites.calls:
             if call.arguments and _is_event(call.arguments[0].node, names):
                 for argument in call.arguments:
@@ -134,7 +134,3 @@ def _is_event(node: cst.BaseExpression | None, names: set[str]) -> bool:
         else:
             return False
     return False
-
-
-def _bare_names(target: cst.BaseExpression) -> Iterator[cst.Name]:
-    return (node for node in below(target) if isinstance(node, cst.Name))

@@ -8,13 +8,12 @@ from typing import Final
 import libcst as cst
 
 from torchlint.knowledge import names as known
-from torchlint.rules._calls import argument_for
 from torchlint.semantics import sites
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children, within
+from torchlint.semantics.names import names_in, within
 from torchlint.semantics.values import DETACHED, Kind, Value
 
 # What reads numbers only: the graph behind them is not used any more.
@@ -79,7 +78,7 @@ class Modes:
         for loop in self._model.sites.loops:
             if loop.context.owner is not function and function is not self._model.root or loop.iterable_node is None:
                 continue
-            if loop.target is not None and name.split(".", 1)[0] in _names(loop.target):
+            if loop.target is not None and name.split(".", 1)[0] in names_in(loop.target):
                 source = _owner_of_parameters(loop.iterable_node)
                 name = dotted(source) if source is not None else None
                 break
@@ -95,8 +94,8 @@ class Modes:
                 continue
             for parameter in call.target.parameters:
                 if parameter.name in self._frozen and parameter.name != "self":
-                    given = argument_for(call, call.target, parameter.name)
-                    name = dotted(given) if given is not None else None
+                    given = call.argument_for(call.target, parameter.name)
+                    name = dotted(given.node) if given is not None else None
                     if name is not None:
                         self._frozen.add(name.rsplit(".", 1)[-1])
 
@@ -227,18 +226,6 @@ def _covers(switched: str, name: str) -> bool:
     return name == switched or name.startswith(switched + ".")
 
 
-def _names(target: cst.BaseExpression) -> set[str]:
-    found: set[str] = set()
-    todo: list[cst.CSTNode] = [target]
-    while todo:
-        node = todo.pop()
-        if type(node) is cst.Name:
-            found.add(node.value)
-        else:
-            todo.extend(children(node))
-    return found
-
-
 def _owner_of_parameters(node: cst.BaseExpression) -> cst.BaseExpression | None:
     """`model` in `model.parameters()`, `list(model.named_parameters())`."""
     while type(node) is cst.Call:
@@ -358,20 +345,13 @@ def _use(reading: cst.CSTNode, model: Model, seen: set[cst.CSTNode], depth: int)
     elif isinstance(around, (cst.Subscript, cst.BinaryOperation, cst.UnaryOperation)):
         yield from _reads(around, model, seen, depth + 1)
     elif type(around) is cst.Return:
-        callers = _function_around(around, model).callers
+        callers = (model.function_around(around) or model.root).callers
         for caller in callers:
             yield from _reads(caller.node, model, seen, depth + 1)
         if not callers:
             yield False
     elif around is not None and type(around) is not cst.Del:
         yield False
-
-
-def _function_around(node: cst.CSTNode, model: Model) -> FunctionInfo:
-    around: cst.CSTNode | None = node
-    while around is not None and around not in model.functions:
-        around = model.parent(around)
-    return model.functions[around] if around is not None else model.root
 
 
 def _passed(call: cst.Call, model: Model, seen: set[cst.CSTNode], depth: int) -> Iterator[bool]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from torchlint.rules._calls import argument_for
 from torchlint.rules._wording import quote
 from torchlint.rules.base import (
     Applicability,
@@ -23,7 +22,7 @@ from torchlint.rules.memory._decorators import perhaps_decorated
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped, has_no_parameters, is_read_as_array
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.asking import question
-from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, MAYBE, Kind, Value
@@ -77,7 +76,7 @@ class EvalWithGrad(Rule):
             if self._builds_no_graph(run, modes, model):
                 continue
             for finding in self._evaluated(run, modes, model, _DEEPEST):
-                loop = _step_loop(finding.run.context)
+                loop = hotness.step_loop(finding.run.context)
                 place = (finding.run.function, loop.node if loop is not None else None)
                 if place not in reported:  # one `no_grad` serves all that runs there
                     reported.add(place)
@@ -92,19 +91,7 @@ class EvalWithGrad(Rule):
             "Run it under `torch.no_grad()` or `torch.inference_mode()`",
             finding.confidence,
             finding.related,
-            self._fix(run, model),
-        )
-
-    def _fix(self, run: _Run, model: Model) -> NodeFix | None:
-        """`@torch.no_grad()` on the function, where nothing in it asks for a gradient."""
-        function = run.function
-        if not isinstance(function.node, cst.FunctionDef) or function.is_generator or hotness.does(function, _WORK):
-            return None
-        return NodeFix(
-            Applicability.UNSAFE,
-            "Decorate the function with `torch.no_grad()`",
-            (NodeEdit(function.node, "@torch.no_grad()", "line-before"),),
-            ("import torch",),
+            _fix(run),
         )
 
     # What runs
@@ -116,12 +103,12 @@ class EvalWithGrad(Rule):
             site = model.call(effect.node)
             if site is None or site.method == "generate":  # which turns autograd off itself
                 continue
-            written = site.node.func
+            ran = site.node.func
             if site.method in ("forward", "__call__") and site.receiver_node is not None:
-                written = site.receiver_node
+                ran = site.receiver_node
             if _is_loss(effect.value) or not self._within_reach(effect.context, function, model):
                 continue
-            forward = effect.value is not site.receiver or written is site.receiver_node
+            forward = effect.value is not site.receiver or ran is site.receiver_node
             kinds = _TENSORS if forward else _TENSORS - {Kind.UNKNOWN}
             given = [argument.value for argument in site.arguments if argument.value.kind in kinds]
             somewhere = any(not value.on_host for value in given) if given else forward
@@ -129,7 +116,7 @@ class EvalWithGrad(Rule):
                 site.node,
                 effect.context,
                 function,
-                dotted(written),
+                dotted(ran),
                 effect.value,
                 forward=forward,
                 input_on_device=somewhere or (forward and effect.value.device == DEVICE),
@@ -188,8 +175,8 @@ class EvalWithGrad(Rule):
             base = dotted(site.receiver_node) if site.receiver_node is not None else None
             module = f"{base}.{rest}".rstrip(".") if base is not None else None
         elif any(parameter.name == head for parameter in run.function.parameters):
-            given = argument_for(site, run.function, head)
-            base = dotted(given) if given is not None else None
+            given = site.argument_for(run.function, head)
+            base = dotted(given.node) if given is not None else None
             module = f"{base}.{rest}".rstrip(".") if base is not None else None
         return replace(run, node=site.node, context=caller.context, function=owner, module=module, direct=False)
 
@@ -213,7 +200,7 @@ class EvalWithGrad(Rule):
                 confidence = Confidence.LIKELY if _called_by_name(run.function) else Confidence.POSSIBLE
                 related = (("evaluation mode is set here", made),)
                 return self._finding(run, "it is only ever in evaluation mode", related, confidence)
-            loop = _step_loop(run.context)
+            loop = hotness.step_loop(run.context)
             if loop is not None and run.direct and _is_module(run) and _is_loader(loop):
                 assert loop.loop is not None
                 if not run.function.is_generator:
@@ -232,6 +219,19 @@ class EvalWithGrad(Rule):
         if perhaps_decorated(run.function) or _off_in_a_caller(run.function):
             confidence = Confidence.POSSIBLE
         return _Finding(run, why, related, confidence)
+
+
+def _fix(run: _Run) -> NodeFix | None:
+    """`@torch.no_grad()` on the function, where nothing in it asks for a gradient."""
+    function = run.function
+    if not isinstance(function.node, cst.FunctionDef) or function.is_generator or hotness.does(function, _WORK):
+        return None
+    return NodeFix(
+        Applicability.UNSAFE,
+        "Decorate the function with `torch.no_grad()`",
+        (NodeEdit(function.node, "@torch.no_grad()", "line-before"),),
+        ("import torch",),
+    )
 
 
 def _is_loss(value: Value) -> bool:
@@ -283,17 +283,13 @@ def _serves_a_step(function: FunctionInfo) -> bool:
     return any(caller.context.owner is not None and _serves_a_step(caller.context.owner) for caller in function.callers)
 
 
-def _step_loop(context: Context) -> Context | None:
-    return next((loop for loop in context.enclosing_loops() if hotness.iterates(loop) is Iterates.STEPS), None)
-
-
 def _is_loader(loop: Context) -> bool:
     return loop.loop is not None and loop.loop.iterable is not None and loop.loop.iterable.kind is Kind.LOADER
 
 
 def _gradients_wanted(run: _Run, modes: Modes) -> bool:
     """Whether a backward, or what asks for gradients of inputs, runs in the same round of the same loop."""
-    rounds = {*_rounds_that_work(run.function), *map(_step_loop, modes.wants_gradients(run.function))}
+    rounds = {*_rounds_that_work(run.function), *map(hotness.step_loop, modes.wants_gradients(run.function))}
     return None in rounds or any(link in rounds for link in run.context.chain())
 
 
@@ -301,7 +297,7 @@ def _gradients_wanted(run: _Run, modes: Modes) -> bool:
 def _rounds_that_work(function: FunctionInfo) -> frozenset[Context | None]:
     """The loops over steps in whose rounds the function runs a backward or a step, None for outside of any."""
     return frozenset(
-        _step_loop(effect.context)
+        hotness.step_loop(effect.context)
         for effect in function.effects
         if effect.kind in _WORK or (effect.callee is not None and hotness.function_work(effect.callee, _WORK))
     )
@@ -309,7 +305,7 @@ def _rounds_that_work(function: FunctionInfo) -> frozenset[Context | None]:
 
 def _same_round(switch: Context, run: Context) -> bool:
     """Whether the switch is thrown in the round of the loop that runs the module."""
-    loop = _step_loop(run)
+    loop = hotness.step_loop(run)
     return loop is None or switch.inside(loop)
 
 
@@ -378,7 +374,7 @@ def _moves_pretrained(call: sites.Call, model: Model) -> bool:
 
 def _reached(run: _Run, model: Model) -> bool:
     """Whether the file itself runs the code again and again: in a loop over steps, or by a caller that is no set-up."""
-    return _step_loop(run.context) is not None or any(
+    return hotness.step_loop(run.context) is not None or any(
         model.function_of(caller.context).role is not Role.SETUP for caller in run.function.callers
     )
 

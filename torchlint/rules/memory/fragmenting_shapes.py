@@ -11,7 +11,7 @@ from torchlint.rules._growth import counters
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Confidence, Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.contexts import Context, Iterates
+from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
 from torchlint.semantics.values import Kind
@@ -36,7 +36,7 @@ class FragmentingShapes(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        loop = _step_loop(site.context)
+        loop = hotness.step_loop(site.context)
         if hot is None or hotness.in_test(site.context) or not site.arguments:
             return
         moved = _is_moved(site.node, model)
@@ -44,7 +44,7 @@ class FragmentingShapes(Rule):
             return
         if site.callee == _PAD_SEQUENCE:
             what = "the longest row of this batch sets its size"
-            if (site.arguments[0].value.on_host and not moved) or _is_rounded_later(site, model):
+            if (site.arguments[0].value.on_host and not moved) or _is_rounded_later(site):
                 return
         else:
             if loop is None or not any(self._longest(argument.node, loop, model) for argument in _sizes(site)):
@@ -119,16 +119,12 @@ def _measures(call: cst.Call) -> bool:
     return last in ("len", "size", "int", "map", "item", "max", "range") or last in known.FACTORIES
 
 
-def _is_rounded_later(site: sites.Call, model: Model) -> bool:
+def _is_rounded_later(site: sites.Call) -> bool:
     """Whether what is padded is padded on to a multiple, or cut, in the same statement."""
     statement = site.statement
     return isinstance(statement, cst.CSTNode) and any(
         isinstance(part, (cst.Modulo, cst.FloorDivide)) for part in within([statement])
     )
-
-
-def _step_loop(context: Context) -> Context | None:
-    return next((loop for loop in context.enclosing_loops() if hotness.iterates(loop) is Iterates.STEPS), None)
 
 
 def _expandable(model: Model) -> bool:

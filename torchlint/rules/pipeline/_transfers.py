@@ -17,8 +17,9 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 from torchlint.source import written
 
-CALLS: Final = (".to", ".cuda", ".xpu", ".npu", ".copy_")
-WORDS: Final = ("to", "cuda", "xpu", "npu", "copy_")
+MOVES: Final = ("to", "cuda", "xpu", "npu")  # methods that give a copy at another place
+WORDS: Final = (*MOVES, "copy_")
+CALLS: Final = tuple(f".{name}" for name in WORDS)
 _TO_DEVICE: Final = frozenset(("cuda", "xpu", "npu"))
 
 

@@ -8,12 +8,11 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _loaders as loaders
+from torchlint.rules.pipeline._transfers import MOVES
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import DEVICE
-
-_MOVES = frozenset(("to", "cuda", "xpu", "npu"))
 
 
 class CudaInWorker(Rule):
@@ -45,7 +44,7 @@ class CudaInWorker(Rule):
 def _goes_to_device(site: sites.Call) -> bool:
     if not site.result.device & DEVICE or site.target is not None:
         return False
-    if site.method in _MOVES:
+    if site.method in MOVES:
         return True
     return site.argument(None, "device") is not None and (site.callee or "").startswith("torch.")
 

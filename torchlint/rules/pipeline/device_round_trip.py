@@ -71,7 +71,7 @@ def _copied_to_device(site: sites.Call) -> Value | None:
         data = site.argument(0, "data")
         moved = place is not None and place.value.kind is not Kind.NONE and site.result.device & (DEVICE | ANYWHERE)
         return data.value if moved and data is not None and data.value.kind in (Kind.NDARRAY, Kind.TENSOR) else None
-    if site.method not in ("to", "cuda", "xpu", "npu"):
+    if site.method not in transfers.MOVES:
         return None
     transfer = transfers.transfer_of(site)
     if transfer is None or not transfer.source.on_host or transfers.reaches_device(transfer) is None:

@@ -80,7 +80,7 @@ def _transfers_of(site: sites.Call, model: Model) -> Iterator[transfers.Transfer
             for argument in transfers.moved_by(site, model):
                 if argument.value.kind is Kind.TENSOR:
                     yield transfers.Transfer(site, argument.value, argument.node, site.result.device, None)
-    elif site.method in ("to", "cuda", "xpu", "npu", "type_as"):
+    elif site.method in (*transfers.MOVES, "type_as"):
         transfer = transfers.transfer_of(site)
         if transfer is not None and transfer.source.kind is Kind.TENSOR:
             yield transfer
@@ -110,9 +110,9 @@ class _Making:
         """Whether the value is made by factories and arithmetic on their results alone, on each way to it."""
         if value.kind is not Kind.TENSOR or not value.on_host or not value.origins:
             return False
-        return all(origin in self.steps or self._makes(origin, value) for origin in value.origins)
+        return all(origin in self.steps or self._makes(origin) for origin in value.origins)
 
-    def _makes(self, origin: cst.CSTNode, value: Value) -> bool:
+    def _makes(self, origin: cst.CSTNode) -> bool:
         if len(self.steps) > 40:
             return False
         call = self.provenance.call_at(origin)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import libcst as cst
 
@@ -21,8 +20,6 @@ from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import children
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
-_MOVES: Final = ("to", "cuda", "xpu", "npu")
-
 
 class LoopInvariantTransfer(Rule):
     code = "TL509"
@@ -30,8 +27,8 @@ class LoopInvariantTransfer(Rule):
     bottleneck = "pipeline"
     summary = "The same tensor or module is moved to the device on every iteration"
     fix_availability = FixAvailability.SOMETIMES
-    calls = (".to", ".cuda", ".xpu", ".npu")
-    words = ("to", "cuda", "xpu", "npu")
+    calls = tuple(f".{name}" for name in transfers.MOVES)
+    words = transfers.MOVES
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         receiver, name = site.receiver, dotted(site.receiver_node) if site.receiver_node is not None else None

@@ -232,7 +232,7 @@ def sliced(model: Model, index: cst.BaseExpression) -> NodeFix:
 
 
 @repair
-def without_validation(model: Model, made: sites.Call) -> NodeFix:
+def without_validation(made: sites.Call) -> NodeFix:
     """`validate_args=False` for a distribution."""
     message = "Pass `validate_args=False`"
     option = made.argument(None, "validate_args")

@@ -51,7 +51,7 @@ def inherent(model: Model, read: cst.BaseExpression, context: Context) -> bool:
     return False
 
 
-def feeds_host_code(model: Model, read: cst.BaseExpression, context: Context) -> bool:
+def feeds_host_code(model: Model, read: cst.BaseExpression) -> bool:
     """Whether the value goes into code that works on the host alone: a solver, an image library, another runtime.
 
     What is not read, and gives something back for an array or a list of numbers, is taken for such code. The value is
@@ -233,9 +233,8 @@ def _names_read(
     """Where what is unpacked is read in the same function."""
     if not any(isinstance(target, (cst.Tuple, cst.List)) for target in targets):
         return []
-    inside: cst.CSTNode | None = statement
-    while inside is not None and inside not in model.functions:
-        inside = model.parent(inside)
+    function = model.function_around(statement)
+    inside = function.node if function is not None else None
     return _named_within(inside.body, targets) if isinstance(inside, cst.FunctionDef) else []
 
 
@@ -256,8 +255,6 @@ def _readings(model: Model, node: cst.CSTNode) -> list[cst.BaseExpression]:
 
 
 def _callers(model: Model, statement: cst.Return) -> list[tuple[Model, cst.CSTNode]]:
-    node: cst.CSTNode | None = statement
-    while node is not None and node not in model.functions:
-        node = model.parent(node)
-    callers = model.functions[node].callers if node is not None else []
+    function = model.function_around(statement)
+    callers = function.callers if function is not None else []
     return [(model.home.get(caller.node, model), caller.node) for caller in callers]

@@ -47,7 +47,7 @@ class SyncCopyToHost(Rule):
         confidence = wait.confidence
         if copied.kind is Kind.UNKNOWN and model.uses_numpy and not copied.may_be_device:
             confidence = Confidence.POSSIBLE  # NumPy's arrays have `.tolist()` as well
-        if _is_asked_for(site.context) or feeds_host_code(model, site.node, site.context):
+        if _is_asked_for(site.context) or feeds_host_code(model, site.node):
             confidence = Confidence.POSSIBLE  # where the device cannot do the work, or hold the data, it is needed
         yield Report(
             site.node,

@@ -141,7 +141,7 @@ class SyncLibraryCall(Rule):
         if callee.startswith("torch.distributions."):
             why, advice = _VALIDATION
             wait = _validates(site, model)
-            fix = _repairs.without_validation(model, _maker(site, model) or site)
+            fix = _repairs.without_validation(_maker(site, model) or site)
         elif callee == "torch.save":
             why, advice = "copy every tensor to the host and write the file", "save every so many steps"
             wait = _saves(site, model)

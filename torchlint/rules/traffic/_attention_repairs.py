@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.rules._patterns import Operation, alike, consumers, is_number, made_by, operation
 from torchlint.rules._repairs import Rewrite, Unfit, add_argument, code, repair, spell, tight
 from torchlint.rules.base import NodeFix
-from torchlint.rules.traffic._repairs import FUNCTIONAL, argument_code, dim_of, is_minus_infinity, is_value, sole
+from torchlint.rules.traffic._repairs import FUNCTIONAL, dim_of, is_minus_infinity, is_value, sole
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
@@ -50,18 +50,14 @@ def _triangle(model: Model, mask: cst.BaseExpression) -> None:
         if inverted and boolean and filled.name == "ones":
             return
         number = filled.argument(1, "fill_value")
-        if not inverted and filled.name == "full" and number is not None and is_minus_infinity(model, number):
+        if not inverted and filled.name == "full" and number is not None and is_minus_infinity(number):
             return
     raise Unfit
 
 
-def grouped(model: Model, attention: sites.Call) -> NodeFix | None:
-    """`enable_gqa=True`, where keys and values are both repeated along the heads by statements of their own."""
-    return _grouped(model, attention)
-
-
 @repair
-def _grouped(model: Model, attention: sites.Call) -> NodeFix:
+def grouped(model: Model, attention: sites.Call) -> NodeFix:
+    """`enable_gqa=True`, where keys and values are both repeated along the heads by statements of their own."""
     if attention.opaque_arguments:
         raise Unfit
     dropped, times = [], []
@@ -89,7 +85,7 @@ def _grouped(model: Model, attention: sites.Call) -> NodeFix:
     if not alike(model, times[0], times[1]):
         raise Unfit
     last = attention.node.args[-1]
-    fix = Rewrite(model, last).fix("Pass `enable_gqa=True`", argument_code(last), dropped=tuple(dropped))
+    fix = Rewrite(model, last).fix("Pass `enable_gqa=True`", code(last), dropped=tuple(dropped))
     return replace(fix, edits=(add_argument(attention.node, "enable_gqa=True"), *fix.edits[1:]))
 
 
@@ -377,7 +373,7 @@ def _hides(model: Model, number: cst.BaseExpression) -> bool:
     const = model.value(number).const
     if isinstance(const, (int, float)):
         return const <= -1e4
-    return is_minus_infinity(model, number) or "finfo" in code(number) and code(number).rstrip().endswith(".min")
+    return is_minus_infinity(number) or "finfo" in code(number) and code(number).rstrip().endswith(".min")
 
 
 def _inverse(rewrite: Rewrite, hidden: cst.BaseExpression) -> str:

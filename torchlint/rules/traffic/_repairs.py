@@ -32,10 +32,6 @@ def code_of_index(part: cst.SubscriptElement) -> str:
     return "".join(written.code(part.slice).split())
 
 
-def argument_code(argument: cst.Arg) -> str:
-    return code(argument)
-
-
 def is_in_place(model: Model, node: cst.CSTNode) -> bool:
     made = operation(model, node)
     return made is None or made.in_place
@@ -49,6 +45,6 @@ def is_value(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -
     return alike(model, one, other)
 
 
-def is_minus_infinity(model: Model, number: cst.BaseExpression) -> bool:
+def is_minus_infinity(number: cst.BaseExpression) -> bool:
     text = code(number).replace(" ", "").replace("'", '"').lower()
     return text in ('float("-inf")', '-float("inf")', "-math.inf", "-torch.inf", "-np.inf", "-numpy.inf")

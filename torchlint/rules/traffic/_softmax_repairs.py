@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.rules._patterns import Operation, alike, consumers, made_by, operation, same
-from torchlint.rules._repairs import Rewrite, Unfit, repair, spell
+from torchlint.rules._repairs import Rewrite, Unfit, code, repair, spell
 from torchlint.rules.base import NodeFix
-from torchlint.rules.traffic._repairs import FUNCTIONAL, argument_code, code_of_index, dim_of, is_in_place, sole
+from torchlint.rules.traffic._repairs import FUNCTIONAL, code_of_index, dim_of, is_in_place, sole
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -113,7 +113,7 @@ def log_softmax(model: Model, site: sites.Call) -> NodeFix:
         rewrite = Rewrite(model, loss)
         rewrite.unchanged(softmax.node)
         name, imports = spell(model, f"{FUNCTIONAL}.cross_entropy")
-        rest = "".join(f", {argument_code(argument)}" for argument in loss.args[1:])
+        rest = "".join(f", {code(argument)}" for argument in loss.args[1:])
         for argument in loss.args[1:]:
             rewrite.part(argument.value)
         return rewrite.fix("Call `cross_entropy`", f"{name}({rewrite.part(softmax.operands[0])}{rest})", imports)
@@ -148,7 +148,7 @@ def with_logits(model: Model, site: sites.Call) -> NodeFix:
     rewrite = Rewrite(model, site.node)
     rewrite.unchanged(sigmoid.node)
     name, imports = spell(model, f"{FUNCTIONAL}.binary_cross_entropy_with_logits")
-    rest = "".join(f", {argument_code(argument)}" for argument in site.node.args[1:])
+    rest = "".join(f", {code(argument)}" for argument in site.node.args[1:])
     for argument in site.node.args[1:]:
         rewrite.part(argument.value)
     return rewrite.fix("Give it the logits", f"{name}({rewrite.part(sigmoid.operands[0])}{rest})", imports)

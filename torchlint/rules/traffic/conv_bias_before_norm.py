@@ -72,7 +72,7 @@ def _is_optional(norm: sites.Call, layer: sites.Call, model: Model) -> bool:
     """Whether a branch may leave the norm out, and not the layer, which then needs its bias."""
     fed = layer.context
     if norm.function.kind is Kind.MODULE:
-        origin = model.made_by(norm.arguments[0].node) if norm.arguments else None
+        origin = norm.arguments[0].value.origin if norm.arguments else None
         feeding = model.call(origin) if origin is not None else None
         fed = feeding.context if feeding is not None else norm.context
     around = set(fed.chain())
@@ -149,7 +149,7 @@ def _is_sequential(call: cst.Call, model: Model) -> bool:
 def _feeding_layer(site: sites.Call, model: Model) -> Iterator[sites.Call]:
     """The layer whose result a norm takes in `forward`, where nothing else takes it."""
     given = site.argument(0, "input")
-    origin = model.made_by(given.node) if given is not None else None
+    origin = given.value.origin if given is not None else None
     feeding = model.call(origin) if origin is not None else None
     if feeding is None or feeding.function.kind is not Kind.MODULE or origin is None:
         return
