@@ -117,6 +117,15 @@ TENSOR_ONLY_METHODS: Final = frozenset(
 )
 TENSOR_ONLY_ATTRIBUTES: Final = frozenset("grad grad_fn requires_grad is_cuda mT is_leaf".split())
 
+# Operations and modules' functions that give other numbers on each call.
+RANDOM: Final = frozenset(
+    """alpha_dropout bernoulli dropout dropout1d dropout2d dropout3d feature_alpha_dropout feature_dropout
+    gumbel_softmax multinomial normal poisson rand rand_like randint randint_like randn randn_like randperm
+    rrelu""".split()
+)
+# The classes of tensors of a dtype, which are called to make one.
+TENSOR_CLASSES: Final = tuple(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split())
+
 # Attributes of a tensor and what they are.
 TENSOR_ATTRIBUTES: Final[dict[str, str]] = {
     "shape": "shape",

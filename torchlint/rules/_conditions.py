@@ -1,4 +1,4 @@
-"""Whether a switch is thrown always, or only where someone asked for it."""
+"""Whether code runs always, or only where someone asked for it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,33 @@ def _unconditional(context: Context, model: Model, seen: frozenset[FunctionInfo]
     return True
 
 
+def is_conditional(context: Context, _seen: frozenset[FunctionInfo] = frozenset()) -> bool:
+    """Whether a condition around the code, or around every call of its function in this file, may leave it out."""
+    for link in context.chain():
+        if link.scope is Scope.BRANCH and not _is_main_guard(link.test):
+            return True
+        if link.scope is Scope.HANDLER:
+            return True
+        if link.scope is Scope.FUNCTION:
+            function = link.function
+            assert function is not None
+            if not function.callers or function in _seen:
+                return False
+            seen = _seen | {function}
+            return all(is_conditional(caller.context, seen) for caller in function.callers)
+    return False
+
+
 def _asks_surroundings(test: cst.BaseExpression | None, model: Model) -> bool:
+    if _is_main_guard(test):
+        return True
     if isinstance(test, cst.Comparison):
         test = test.left
-        if isinstance(test, cst.Name) and test.value == "__name__":
-            return True
     if isinstance(test, cst.Call):
         name = model.resolve(test.func) or ""
         return name.rsplit(".", 1)[-1] in _SURROUNDINGS
     return False
+
+
+def _is_main_guard(test: cst.BaseExpression | None) -> bool:
+    return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"

@@ -114,13 +114,13 @@ class Operation:
     call: sites.Call | None = None
     in_place: bool = False
 
-    def argument(self, position: int, *names: str) -> cst.BaseExpression | None:
-        """The operand at a position, or of one of the keywords."""
+    def argument(self, position: int | None, *names: str) -> cst.BaseExpression | None:
+        """The operand at a position, where one is given, or of one of the keywords."""
         if self.call is not None:
             for argument in self.call.arguments:
                 if argument.name is not None and argument.name in names:
                     return argument.node
-        return self.operands[position] if position < len(self.operands) else None
+        return self.operands[position] if position is not None and position < len(self.operands) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Final, ParamSpec
 import libcst as cst
 
 from torchlint.findings import Applicability
+from torchlint.knowledge import names as known
 from torchlint.rules._patterns import operation
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
@@ -42,11 +43,6 @@ _CUSTOMARY: Final = (
     ("torch", "torch", "import torch"),
     ("numpy", "np", "import numpy as np"),
     ("contextlib", "contextlib", "import contextlib"),
-)
-# Operations that give something else each time, and so may neither be moved nor left out.
-_RANDOM: Final = frozenset(
-    """rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal poisson dropout
-    gumbel_softmax rrelu""".split()
 )
 _WRITING: Final = (
     cst.AssignTarget,
@@ -114,13 +110,13 @@ def remove_argument(call: cst.Call, value: cst.BaseExpression) -> NodeEdit:
     raise Unfit
 
 
-def add_argument(call: cst.Call, written: str) -> NodeEdit:
+def add_argument(call: cst.Call, argument: str) -> NodeEdit:
     """The edit that adds an argument behind all others. Raises Unfit where it would come too late."""
     if not call.args:
-        return NodeEdit(call, f"{code(call.func)}({written})")
+        return NodeEdit(call, f"{code(call.func)}({argument})")
     if any(arg.star == "**" for arg in call.args) or isinstance(call.args[-1].value, cst.GeneratorExp):
         raise Unfit
-    return NodeEdit(call.args[-1].value, f", {written}", "after")
+    return NodeEdit(call.args[-1].value, f", {argument}", "after")
 
 
 # Names
@@ -132,9 +128,9 @@ def spell(model: Model, qualified: str) -> tuple[str, tuple[str, ...]]:
     best = ""
     for name, origin in imported.items():
         if name not in taken and (qualified == origin or qualified.startswith(f"{origin}.")):
-            written = name + qualified[len(origin) :]
-            if not best or written.count(".") < best.count("."):
-                best = written
+            spelled = name + qualified[len(origin) :]
+            if not best or spelled.count(".") < best.count("."):
+                best = spelled
     if best:
         return best, ()
     for module, name, statement in _CUSTOMARY:
@@ -369,7 +365,7 @@ def is_pure(model: Model, node: cst.CSTNode) -> bool:
         return True
     made = operation(model, node)
     if made is not None:
-        return made.name.islower() and made.name not in _RANDOM and not made.in_place
+        return made.name.islower() and made.name not in known.RANDOM and not made.in_place
     site = model.call(node)
     callee = (site.callee or "") if site is not None else ""
     return callee in _PURE_CALLS or callee.startswith("math.") or callee in ("torch.finfo", "torch.iinfo")

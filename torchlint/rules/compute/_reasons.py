@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 from torchlint.source import written
 
@@ -42,24 +42,3 @@ def speaks_of(context: Context, pattern: re.Pattern[str]) -> bool:
 
 def _is_reason(comment: str) -> bool:
     return _PRAGMA.match(comment) is None and len(_WORD.findall(comment)) >= _WORDS
-
-
-def is_conditional(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
-    """Whether a condition around the code, or around every call of its function in this file, may leave it out."""
-    for link in context.chain():
-        if link.scope is Scope.BRANCH and not _is_main_guard(link.test):
-            return True
-        if link.scope is Scope.HANDLER:
-            return True
-        if link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            if not function.callers or id(function) in _seen:
-                return False
-            seen = _seen | {id(function)}
-            return all(is_conditional(caller.context, seen) for caller in function.callers)
-    return False
-
-
-def _is_main_guard(test: cst.BaseExpression | None) -> bool:
-    return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"

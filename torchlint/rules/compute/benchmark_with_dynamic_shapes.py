@@ -25,6 +25,7 @@ _RESIZES: Final = frozenset(
 _DRAWS: Final = ("random.", "numpy.random.", "torch.randint", "torch.rand", "secrets.")
 _DETECTORS: Final = "torchvision.models.detection."  # they resize each image to a size of its own
 _FEW: Final = 8  # sizes that are tuned once each
+_DEPTH: Final = 6  # names that are followed from a size back to what drew it
 
 
 class BenchmarkWithDynamicShapes(Rule):
@@ -98,7 +99,7 @@ def _only_groups(collate: FunctionInfo, model: Model) -> bool:
 
 def _is_drawn(node: cst.CSTNode, model: Model, depth: int) -> bool:
     """Whether a random draw from more than a few values goes into an expression, through names."""
-    if depth > 6:
+    if depth > _DEPTH:
         return False
     if isinstance(node, cst.Call):
         callee = model.resolve(node.func) or ""

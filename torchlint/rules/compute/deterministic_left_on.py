@@ -8,9 +8,10 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.rules._conditions import is_conditional
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.rules.compute._reasons import is_conditional, states_reason
+from torchlint.rules.compute._reasons import states_reason
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind

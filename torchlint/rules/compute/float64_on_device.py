@@ -33,6 +33,7 @@ _FACTORIES: Final = frozenset(
     f"torch.{name}" for name in "arange empty eye full linspace ones rand randn zeros zeros_like ones_like".split()
 )
 _FEW: Final = 256  # elements that cost nothing in any precision
+_FOLLOWED: Final = 20  # calls from an array back to the one that made it
 _MOVES: Final = ("to", "cuda")
 _DEFAULTS: Final = ("torch.set_default_dtype", "torch.set_default_tensor_type")
 _NAMES: Final = ("torch.float64", "torch.double")
@@ -196,7 +197,7 @@ def _doubles_that_move(site: sites.Call) -> Value | None:
 
 def _is_of_array(value: Value, provenance: Provenance) -> bool:
     """Whether it is an array, or a tensor over one."""
-    for _ in range(20):
+    for _ in range(_FOLLOWED):
         if value.kind is Kind.NDARRAY:
             return True
         operands = provenance.operands(value) or ()
@@ -209,7 +210,7 @@ def _is_of_array(value: Value, provenance: Provenance) -> bool:
 
 def _made_double(value: Value, provenance: Provenance | None) -> sites.Call | None:
     """The call that made an array float64, where nothing but casts and arrangements stand between."""
-    for _ in range(20):
+    for _ in range(_FOLLOWED):
         call = provenance.call(value) if provenance is not None else None
         if call is None or (call.callee or "") in arrays.DOUBLES:
             return call

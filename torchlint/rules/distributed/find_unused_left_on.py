@@ -12,7 +12,7 @@ from torchlint.rules.base import Applicability, Confidence, FixAvailability, Imp
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, names_in, within
+from torchlint.semantics.names import children, dotted, names_in, within
 from torchlint.semantics.values import Kind, Value
 
 _OPTION: Final = "find_unused_parameters"
@@ -118,14 +118,13 @@ def _read_always(node: cst.CSTNode, cls: ClassInfo, methods: frozenset[str]) -> 
         if isinstance(part, (cst.While, cst.Try, cst.TryStar, cst.Match, cst.FunctionDef, cst.Lambda)):
             continue
         if isinstance(part, cst.For):
-            todo.append(part.iter if not _may_skip(part.body) else cst.Name("_"))
             if not _may_skip(part.body):
-                todo.append(part.body)
+                todo += (part.iter, part.body)
             continue
         if isinstance(part, cst.IfExp):
             todo.append(part.test)
             continue
-        if isinstance(part, (cst.CompFor,)) and part.ifs:
+        if isinstance(part, cst.CompFor) and part.ifs:
             continue
         if isinstance(part, cst.Subscript) and _picks_module(part, node, cls):
             todo += part.slice
@@ -136,7 +135,7 @@ def _read_always(node: cst.CSTNode, cls: ClassInfo, methods: frozenset[str]) -> 
             method = cls.methods.get(name)
             if method is not None and name not in methods:
                 read |= _read_always(method.node, cls, methods | {name})
-        todo += part.children
+        todo += children(part)
     return read
 
 
@@ -172,5 +171,5 @@ def _may_skip(body: cst.CSTNode) -> bool:
         part = todo.pop()
         if isinstance(part, (cst.If, cst.Continue, cst.Break, cst.Return, cst.Try, cst.IfExp)):
             return True
-        todo += part.children
+        todo += children(part)
     return False

@@ -12,6 +12,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_in, within
 from torchlint.semantics.sites import Call, Loop
 
+FEW_ROUNDS: Final = 4  # a loop of no more rounds queues too little for another form to be worth its lines
 Comprehension = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 import libcst as cst
 
@@ -12,15 +11,13 @@ from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import bound_names
+from torchlint.rules.launch._bodies import FEW_ROUNDS, bound_names
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, within
 from torchlint.semantics.values import Kind, Value
-
-_SHORT: Final = 4  # rounds
 
 
 class CatInLoop(Rule):
@@ -45,7 +42,7 @@ class CatInLoop(Rule):
         loop, confidence = found
         facts = loop.loop
         assert facts is not None
-        if facts.count is not None and facts.count <= _SHORT:
+        if facts.count is not None and facts.count <= FEW_ROUNDS:
             return
         kind = hotness.iterates(loop)
         if model.is_role(site.context, Role.SETUP) or _over_names(loop):

@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
 from torchlint.rules._patterns import operation
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, quote
@@ -33,15 +34,10 @@ _LARGE: Final = frozenset(
     embedding add sub mul div""".split()
 )
 _PLAIN_CALLS: Final = frozenset("len int float min max range".split())
-# Operations that draw other numbers on each call.
-_RANDOM: Final = frozenset(
-    """dropout dropout1d dropout2d dropout3d feature_dropout alpha_dropout rand randn randint randperm rand_like
-    randn_like randint_like bernoulli multinomial normal poisson gumbel_softmax rrelu empty empty_like
-    new_empty""".split()
-)
+# Operations that give other numbers, or another piece of memory, on each call.
+_FRESH: Final = known.RANDOM | {"empty", "empty_like", "new_empty"}
 _TRAINS: Final = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
 _MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
-_SHORT: Final = 1
 
 
 class LoopInvariantOp(Rule):
@@ -56,7 +52,7 @@ class LoopInvariantOp(Rule):
         facts = site.context.loop
         assert facts is not None
         hot = model.hot(site.context)
-        if hotness.in_test(site.context) or (facts.count is not None and facts.count <= _SHORT):
+        if hotness.in_test(site.context) or (facts.count is not None and facts.count <= 1):
             return
         if (hot is None and not may_be_hot(site.outer)) or model.in_measurement(site.context):
             return  # a benchmark does the same again and again
@@ -149,7 +145,7 @@ def _helper(model: Model, site: sites.Call, trains: bool) -> Confidence | None:
             made, inner = operation(model, node), model.call(node)
             if made is None and not _is_plain(inner):
                 return None
-            if made is not None and (made.in_place or made.name in _RANDOM or made.name[:1].isupper()):
+            if made is not None and (made.in_place or made.name in _FRESH or made.name[:1].isupper()):
                 return None
         if isinstance(node, (cst.Call, cst.BinaryOperation)):
             made = operation(model, node)
@@ -229,7 +225,7 @@ def _is_invariant(model: Model, node: cst.CSTNode, written: set[str]) -> bool:
             if not _is_plain(site):
                 return False
         elif made is not None and (
-            made.name in _RANDOM or (made.name[:1].isupper() and made.name not in _COSTLY) or made.in_place
+            made.name in _FRESH or (made.name[:1].isupper() and made.name not in _COSTLY) or made.in_place
         ):
             return False
     return True

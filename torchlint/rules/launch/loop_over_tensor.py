@@ -14,7 +14,7 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _row_repairs
-from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
+from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, bound_names, calls_in
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
@@ -23,8 +23,8 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_in, names_read, within
 from torchlint.semantics.values import Kind, Value
 
-_SHORT: Final = 4  # rounds
-_LARGE: Final = 64
+_FEW_PARTS: Final = 4  # names that a row is unpacked into: boxes, spans
+_LARGE: Final = 64  # rounds that cost even where they do not run on every step
 # Of a matrix as a whole: rows of zeros beside the others would change what they give.
 _DECOMPOSITIONS: Final = frozenset(
     "cholesky cov inverse logdet pca_lowrank pinverse qr slogdet svd svd_lowrank".split()
@@ -94,7 +94,7 @@ class LoopOverTensor(Rule):
         """How sure it is that a batched operation does what the loop does; None where it does not."""
         facts = site.context.loop
         assert facts is not None
-        if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= _SHORT):
+        if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= FEW_ROUNDS):
             return None
         if (
             hotness.in_test(site.context)
@@ -138,7 +138,7 @@ def _fills_few_names(site: sites.Loop, model: Model) -> bool:
     target = around.targets[0].target
     return (
         isinstance(target, (cst.Tuple, cst.List))
-        and len(target.elements) <= _SHORT
+        and len(target.elements) <= _FEW_PARTS
         and not any(isinstance(element, cst.StarredElement) for element in target.elements)
     )
 

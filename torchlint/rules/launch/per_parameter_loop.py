@@ -12,7 +12,7 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _foreach_repairs
-from torchlint.rules.launch._bodies import body_of, bound_names, calls_in
+from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, bound_names, calls_in
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
@@ -27,7 +27,6 @@ _ARITHMETIC: Final = frozenset(
     subtract isfinite isnan nan_to_num""".split()
 )
 _INSTEAD: Final = "take the tensors together: `torch._foreach_*` over lists, `clip_grad_norm_`, or `AveragedModel`"
-_SHORT: Final = 4  # rounds
 
 
 class PerParameterLoop(Rule):
@@ -43,7 +42,7 @@ class PerParameterLoop(Rule):
             return
         facts = site.context.loop
         assert facts is not None
-        if facts.count is not None and facts.count <= _SHORT:
+        if facts.count is not None and facts.count <= FEW_ROUNDS:
             return
         work = _arithmetic(site, model)
         if work is None or _beside_foreach(model, site.context) or _ties_the_graph(site, model):

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
-
-_TYPED = tuple(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split())
 
 
 class TensorFromNdarrayList(Rule):
@@ -21,7 +20,7 @@ class TensorFromNdarrayList(Rule):
     bottleneck = "launch"
     summary = "A tensor is made of a list of NumPy arrays, element by element"
     fix_availability = FixAvailability.SOMETIMES
-    calls = ("torch.tensor", "torch.as_tensor", "torch.Tensor", *_TYPED)
+    calls = ("torch.tensor", "torch.as_tensor", "torch.Tensor", *known.TENSOR_CLASSES)
     words = ("numpy", "np")
     words_travel = True
 

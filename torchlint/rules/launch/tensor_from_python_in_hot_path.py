@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge import names as known
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -23,10 +24,7 @@ from torchlint.semantics.names import names_read, within
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
-_TYPED: Final = (
-    "torch.Tensor",
-    *(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split()),
-)
+_TYPED: Final = ("torch.Tensor", *known.TENSOR_CLASSES)
 _ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum where lerp".split())
 _FORMS: Final = frozenset("list tuple sorted".split())
 _MEMBERS: Final = frozenset("keys values items copy".split())

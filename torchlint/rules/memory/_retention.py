@@ -25,6 +25,8 @@ _ASKED: Final = frozenset("item tolist detach data shape size dtype device numel
 _GROWING: Final = frozenset("append extend insert appendleft clear".split())
 _DEEPEST: Final = 8
 
+PRIMARIES: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)  # `.detach()` may be written behind these
+
 
 @dataclass(frozen=True, slots=True)
 class Retention:

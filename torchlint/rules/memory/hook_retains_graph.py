@@ -11,7 +11,7 @@ from torchlint.rules.base import Applicability, Confidence, FixAvailability, Nod
 from torchlint.rules.memory._retention import emptied, graph_confidence, needed_by_backward
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Iterates
-from torchlint.semantics.functions import FunctionInfo, Role
+from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import MISSING, Kind
@@ -94,6 +94,6 @@ class HookRetainsGraph(Rule):
             effect.context
             for function in (*model.functions.values(), model.root)
             for effect in function.effects
-            if effect.kind.value == "forward"
+            if effect.kind is EffectKind.FORWARD
         ]
         return bool(forwards) and all(model.autograd_off(context) for context in forwards)

@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import (
+    PRIMARIES,
     Retention,
     given_to_caller,
     graph_confidence,
@@ -71,7 +72,7 @@ class RetainedGraphContainer(Rule):
         if value.kind is Kind.BATCH and _is_further_part(stored, context, model):
             confidence = Confidence.POSSIBLE
         fix = None
-        if confidence > Confidence.POSSIBLE and isinstance(stored, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
+        if confidence > Confidence.POSSIBLE and isinstance(stored, PRIMARIES):
             if value.kind is Kind.TENSOR:
                 # Without a backward in sight, what is kept may be what the caller trains through.
                 unseen = Applicability.UNSAFE if kept.hot.trains else Applicability.DISPLAY

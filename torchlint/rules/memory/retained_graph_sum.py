@@ -9,6 +9,7 @@ import libcst as cst
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import (
+    PRIMARIES,
     Retention,
     feeds_forward,
     given_to_caller,
@@ -63,7 +64,7 @@ class RetainedGraphSum(Rule):
             site.node,
             f"{quote(site.addend)} keeps its graph in `{site.target}` on every step: {held}",
             f"Add {quote(site.addend)[:-1]}.detach()` instead"
-            if _is_simple(site.addend)
+            if isinstance(site.addend, PRIMARIES)
             else "Add a detached value instead",
             confidence,
             because(kept.hot),
@@ -112,15 +113,11 @@ def _has_tuple(node: cst.Assign) -> bool:
     return any(isinstance(target.target, (cst.Tuple, cst.List)) for target in node.targets)
 
 
-def _is_simple(node: cst.BaseExpression) -> bool:
-    return isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
-
-
 def _detach(node: cst.BaseExpression, *, safe: bool) -> NodeFix | None:
     """`x` becomes `x.detach()`, in parentheses where it is an operation."""
     message = "Detach what is added"
     safety = Applicability.SAFE if safe else Applicability.UNSAFE
-    if isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
+    if isinstance(node, PRIMARIES):
         return NodeFix(safety, message, (NodeEdit(node, ".detach()", "after"),))
     if isinstance(node, cst.BinaryOperation) and not parentheses(node):
         return NodeFix(safety, message, (NodeEdit(node, "(", "before"), NodeEdit(node, ").detach()", "after")))

@@ -21,7 +21,7 @@ _INDEXES: Final = frozenset(
 )
 _INDEX_METHODS: Final = frozenset("glob rglob iterdir readlines splitlines to_dict tolist".split())
 _WRAPPERS: Final = frozenset("list sorted dict set tuple".split())
-_ARRAYS: Final = frozenset("tensor ndarray".split())
+_ARRAYS: Final = frozenset({Kind.TENSOR, Kind.NDARRAY})
 
 
 class DatasetPythonList(Rule):
@@ -61,7 +61,7 @@ class DatasetPythonList(Rule):
                 continue
             if name in seen or owner.role is Role.WORKER or not store.context.enclosing_loops():
                 continue
-            if store.value.kind.value in _ARRAYS or not _is_read(cls, name.removeprefix("self.")):
+            if store.value.kind in _ARRAYS or not _is_read(cls, name.removeprefix("self.")):
                 continue
             seen.add(name)
             yield Report(
@@ -103,7 +103,7 @@ def _keeps_objects(node: cst.BaseExpression, value: Value, model: Model) -> bool
             bool(source.items) or source.qual == "range" and isinstance(source.const, int)
         )
         element = value.elem
-        return not few and not (element is not None and element.kind.value in _ARRAYS)
+        return not few and not (element is not None and element.kind in _ARRAYS)
     if not isinstance(node, cst.Call):
         return False
     callee = model.resolve(node.func)

@@ -37,6 +37,7 @@ _KNOWN_OF_IT: Final = frozenset("device dim dtype ndim numel shape size".split()
 _FROM_DATA: Final = ("torch.tensor", "torch.Tensor", "torch.FloatTensor")
 _FROM_ARRAYS: Final = (*_FROM_DATA, "torch.as_tensor", "torch.from_numpy", "torch.LongTensor")
 _HOST_ONLY: Final = ("generator", "pin_memory", "out")
+_MOST: Final = 40  # operations that are followed from a transfer back to the factories
 
 
 class HostFactoryThenTransfer(Rule):
@@ -113,7 +114,7 @@ class _Making:
         return all(origin in self.steps or self._makes(origin) for origin in value.origins)
 
     def _makes(self, origin: cst.CSTNode) -> bool:
-        if len(self.steps) > 40:
+        if len(self.steps) > _MOST:
             return False
         call = self.provenance.call_at(origin)
         self.steps.append(origin)

@@ -210,7 +210,7 @@ def norm(model: Model, node: cst.CSTNode, function: str, value: cst.BaseExpressi
 def is_biased(model: Model, made: Operation) -> bool:
     """Whether a variance divides by the number of elements, as norms do."""
     for name, wanted in (("unbiased", False), ("correction", 0)):
-        argument = made.argument(99, name)
+        argument = made.argument(None, name)
         if argument is not None:
             return bool(model.value(argument).const == wanted)
     position = made.argument(2)
@@ -220,9 +220,9 @@ def is_biased(model: Model, made: Operation) -> bool:
 def _is_last(model: Model, made: Operation) -> bool:
     """Whether a mean or variance is taken over the last dimension alone, which it keeps."""
     dim = dim_of(made)
-    if made.argument(99, "dtype") is not None:
+    if made.argument(None, "dtype") is not None:
         return False
     if dim is None or not (model.value(dim).const == -1 or code(dim).replace(" ", "") in ("(-1,)", "[-1]")):
         return False
-    keep = made.argument(99, "keepdim", "keepdims") or made.argument(3 if made.name == "var" else 2)
+    keep = made.argument(None, "keepdim", "keepdims") or made.argument(3 if made.name == "var" else 2)
     return keep is not None and model.value(keep).const is True

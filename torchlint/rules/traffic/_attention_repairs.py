@@ -178,7 +178,7 @@ _EXCHANGE: Final = ".transpose(-2, -1)"
 def _is_dtype_cast(model: Model, step: Operation) -> bool:
     """Whether a cast changes nothing but the dtype. Raises Unfit where it may move the tensor as well."""
     if step.name == "to":
-        target = step.operands[1] if len(step.operands) == 2 else step.argument(99, "dtype")
+        target = step.operands[1] if len(step.operands) == 2 else step.argument(None, "dtype")
         known = target is not None and ((dotted(target) or "").endswith(".dtype") or _names_dtype(model, target))
         if not known:
             raise Unfit

@@ -43,8 +43,7 @@ class LogOfSoftmax(Rule):
         yield Report(
             site.node,
             f"{quote(site.node)} takes the logarithm of {quote(softmax.node)}: the probabilities cross memory "
-            "twice, and "
-            "small ones are zero before the logarithm sees them",
+            "twice, and small ones are zero before the logarithm sees them",
             f"take `log_softmax` of {logits}, or give them to `cross_entropy`",
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
             (("the softmax", softmax.node),),

@@ -63,8 +63,7 @@ class MaterialisedCausalMask(Rule):
                 yield Report(
                     triangle.node,
                     f"{quote(triangle.node)} stores a mask of length by length only to tell the attention that "
-                    "it is causal, and rules "
-                    "out its fastest kernel",
+                    "it is causal, and rules out its fastest kernel",
                     "pass `is_causal=True` instead of the mask",
                     Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
                     (("the attention", site.node),),

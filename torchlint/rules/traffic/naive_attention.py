@@ -62,8 +62,7 @@ class NaiveAttention(Rule):
         yield Report(
             site.node,
             f"{quote(site.node)} stores the attention weights of {quote(product.node)}, a matrix of query "
-            "length by key "
-            "length that is written and read again at every step up to the product with the values",
+            "length by key length that is written and read again at every step up to the product with the values",
             "call `torch.nn.functional.scaled_dot_product_attention`, which never stores that matrix; masks go to "
             "`attn_mask` or `is_causal`, another scale to `scale`, dropout to `dropout_p`",
             Confidence.LIKELY

@@ -114,7 +114,7 @@ def _repaired(model: Model, total: Operation, difference: Operation, power: Oper
         rows = right, left  # the distance is the same from both sides
     else:
         raise Unfit
-    if any(total.argument(99, name) is not None for name in ("keepdim", "dtype")) or difference.in_place:
+    if any(total.argument(None, name) is not None for name in ("keepdim", "dtype")) or difference.in_place:
         raise Unfit
     node, ending, norm = total.node, "", ""
     if total.name == "sum":

@@ -39,8 +39,7 @@ class SigmoidThenBce(Rule):
         yield Report(
             site.node,
             f"{quote(site.node)} takes logarithms of what {quote(sigmoid.node)} rounded to 0 or 1: large "
-            "logits lose their gradient, "
-            "and half precision its range",
+            "logits lose their gradient, and half precision its range",
             "give the logits to `binary_cross_entropy_with_logits`; that costs about the same time, what it "
             "saves is accuracy",
             Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
