@@ -258,13 +258,15 @@ def test_the_interval_of_several_processes_tells_how_they_differ() -> None:
     together = interval([rounds(*[(1.1 + i / 10, 1)] * 4) for i in range(3)])
     assert alone == {"median": 1.11, "low": 1.1, "high": 1.12}
     assert together == pytest.approx({"median": 1.2, "low": 1.1, "high": 1.3})
+    many = [rounds(*[(2.0, 1)] * 40), rounds(*[(1.0, 1)] * 3), rounds(*[(1.1, 1)] * 3)]
+    assert interval(many)["median"] == 1.1  # a process with more rounds counts no more
 
 
 def test_disturbed_rounds_count_where_they_agree_and_are_left_out_where_they_do_not() -> None:
     calm = [(1.1, 1.0), (1.2, 1.0), (1.3, 1.0)]
-    assert interval([rounds(*calm), rounds(*[(1.25, 2.0)] * 4)])["median"] == 1.25
-    assert interval([rounds(*calm), rounds(*[(2.4, 2.0)] * 4)])["median"] == 1.2
-    assert interval([rounds(*calm[:2]), rounds(*[(2.4, 2.0)] * 4)])["median"] == 2.4  # too few to contradict
+    assert interval([rounds(*calm, *[(1.25, 2.0)] * 4)])["median"] == 1.25
+    assert interval([rounds(*calm, *[(2.4, 2.0)] * 4)])["median"] == 1.2
+    assert interval([rounds(*calm[:2], *[(2.4, 2.0)] * 4)])["median"] == 2.4  # too few to contradict
 
 
 def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> None:

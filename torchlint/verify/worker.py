@@ -1319,6 +1319,8 @@ def calm_seconds(samples: list[Sample]) -> list[float]:
 def interval(processes: Sequence[Sequence[dict[str, float]]]) -> dict[str, float]:
     """The median of the ratios of all rounds, and its 95 % interval, by drawing processes and then rounds of them.
 
+    Each process counts as much as any other, however many rounds it had.
+
     A processor that others use as well slows both codes of a round, so that their ratio stands. It does not where the
     host bounds one code and the device the other: rounds that were disturbed are left out if those that were not,
     of which there must be some, contradict the median of all.
@@ -1338,7 +1340,16 @@ def interval(processes: Sequence[Sequence[dict[str, float]]]) -> dict[str, float
 
 
 def _median(groups: Sequence[Sequence[float]]) -> float:
-    return statistics.median(ratio for ratios in groups for ratio in ratios)
+    """The middle one of all numbers, where those of each group together weigh the same."""
+    weighed = sorted((number, 1 / len(group)) for group in groups for number in group)
+    half, passed = len(groups) / 2, 0.0
+    for index, (number, weight) in enumerate(weighed):
+        passed += weight
+        if math.isclose(passed, half) and index + 1 < len(weighed):
+            return (number + weighed[index + 1][0]) / 2
+        if passed > half:
+            return number
+    return weighed[-1][0]
 
 
 def _resampled(groups: Sequence[Sequence[float]]) -> dict[str, float]:
