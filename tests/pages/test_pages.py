@@ -28,7 +28,9 @@ PAGES: tuple[Page, ...] = tuple(pages.load(code) for code in pages.codes())
 
 _MARK = re.compile(r"#\s*(?P<codes>TL\d{3}(?:,\s*TL\d{3})*)\s*$")
 _MEASURED = re.compile(r"<!-- measured: begin -->\n.+\n<!-- measured: end -->", re.DOTALL)
-_LINK = re.compile(r"https://(?:docs\.)?pytorch\.org/\S+")
+_REFERENCE = re.compile(r"- \[[^\]]+\]\(https://\S+\)")
+# What "What it trades" says something of, in this order.
+_TRADES = ["Saves", "Memory", "Numerics", "Shapes", "Compilation or start-up"]
 
 
 def name(page: Page) -> str:
@@ -36,7 +38,7 @@ def name(page: Page) -> str:
 
 
 def each_page(wanted: Callable[[Page], object] = bool) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("page", filter(wanted, PAGES), ids=name)
+    return pytest.mark.parametrize("page", list(filter(wanted, PAGES)), ids=name)
 
 
 def has_rule(page: Page) -> bool:
@@ -103,7 +105,10 @@ def test_structure(page: Page) -> None:
     assert {block.section for block in page.of_kind("good")} == {"Use instead"}
     assert "When it is fine" in {block.section for block in page.of_kind("ok")}
     assert _MEASURED.search(page.sections["Measured"])
-    assert _LINK.search(page.sections["References"])
+    assert re.findall(r"^- \*\*(.+?)\*\*", page.sections["What it trades"], re.MULTILINE) == _TRADES
+    assert all(_REFERENCE.fullmatch(line) for line in page.sections["References"].splitlines())
+    # What costs on a device is PyTorch's own word; of suppressions and files that do not parse it says nothing.
+    assert page.code.startswith("TL0") or "pytorch.org/" in page.sections["References"]
     assert page.sections["Measured"].startswith("No pair is run: ") == (page.pair is None)
 
 
