@@ -123,6 +123,11 @@ RANDOM: Final = frozenset(
     gumbel_softmax multinomial normal poisson rand rand_like randint randint_like randn randn_like randperm
     rrelu""".split()
 )
+# What `math`, NumPy and torch name without a call: numbers, and torch's layouts and memory formats.
+NUMBERS: Final = frozenset("e inf nan newaxis pi".split())
+TORCH_CONSTANTS: Final = NUMBERS | frozenset(
+    "channels_last contiguous_format preserve_format sparse_coo strided".split()
+)
 # The classes of tensors of a dtype, which are called to make one.
 TENSOR_CLASSES: Final = tuple(f"torch.{kind}Tensor" for kind in "Float Double Half Long Int Short Byte Bool".split())
 

@@ -126,7 +126,7 @@ class AttributeReader(InstanceReader):
         if kind is Kind.UNKNOWN:
             if base.items is not None and attr in base.items:
                 return base.items[attr]
-            if attr in ("shape",):
+            if attr == "shape":
                 return Value(Kind.SHAPE, Confidence.LIKELY, qual="tensor size")
             if attr == "device":
                 return Value(Kind.DEVICE, Confidence.LIKELY, device=base.device or ANYWHERE, deps=base.deps)
@@ -139,17 +139,10 @@ class AttributeReader(InstanceReader):
             return NUMBER
         if kind is Kind.OBJECT and base.device == HOST:
             return base.but(qual=f"{base.qual}.{attr}" if base.qual else None, bound=base)
-        return (
-            UNKNOWN
-            if kind is not Kind.OBJECT
-            else Value(
-                Kind.UNKNOWN,
-                device=ANYWHERE,
-                graph=MAYBE,
-                bound=base,
-                qual=f"{base.qual}.{attr}" if base.qual else None,
-            )
-        )
+        if kind is not Kind.OBJECT:
+            return UNKNOWN
+        qual = f"{base.qual}.{attr}" if base.qual else None
+        return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, bound=base, qual=qual)
 
     def of_class(self, value: Value, cls: ClassInfo) -> Value:
         """An instance of one of the classes that a value may be of."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import libcst as cst
 
 from torchlint.semantics import sites
-from torchlint.semantics.names import attribute_asked, dotted, factors, holder, identifier, terms
+from torchlint.semantics.factors import factors, terms
+from torchlint.semantics.names import attribute_asked, dotted, holder, identifier
 from torchlint.semantics.project import Missing
 from torchlint.semantics.reading.calls import CallReader
 from torchlint.semantics.reading.evidence import COUNTED, MOVED

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlint.findings import Confidence
 from torchlint.semantics import sites
-from torchlint.semantics.functions import EffectKind
+from torchlint.semantics.functions import EffectKind, Parameter
 from torchlint.semantics.names import identifier
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -23,6 +23,7 @@ from torchlint.semantics.values import (
     Kind,
     Value,
     join,
+    join_optional,
 )
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _same_elements(reader: MethodReader, site: sites.Call) -> Value:
     if inner.kind in (Kind.LOADER, Kind.PARAMETERS, Kind.MODULE):
         return inner.but(ident=None)
     if inner.kind is Kind.CONTAINER and inner.qual != "dict":  # which gives its keys
-        if site.callee in ("list", "tuple", "set", "sorted") and inner.qual not in ("modules",):
+        if site.callee in ("list", "tuple", "set", "sorted") and inner.qual != "modules":
             return inner.but(
                 qual="list" if site.callee == "sorted" else site.callee,
                 origins=(site.node,),
@@ -170,10 +171,16 @@ def _judged(reader: MethodReader, site: sites.Call, element: Value) -> None:
     key = site.argument(None, "key")
     function = key.value if key is not None else UNKNOWN
     if function.fn is not None and function.fn.parameters:
-        start = 1 if function.bound is not None and function.fn.method == "instance" else 0
-        if start < len(function.fn.parameters):
-            reader.pass_value(function.fn.parameters[start], site.node, element, {})
+        for parameter in _given(function)[:1]:
+            reader.pass_value(parameter, site.node, element, {})
         reader.called(function.fn, site.node)
+
+
+def _given(function: Value) -> list[Parameter]:
+    """The parameters that a call of a function by position fills, its first one where it is not bound."""
+    assert function.fn is not None
+    bound = function.bound is not None and function.fn.method == "instance"
+    return function.fn.parameters[1:] if bound else function.fn.parameters
 
 
 def _next(reader: MethodReader, site: sites.Call) -> Value:
@@ -185,10 +192,8 @@ def _map(reader: MethodReader, site: sites.Call) -> Value:
     if function.fn is not None:
         info = function.fn
         values: dict[int, Value] = {}
-        start = 1 if function.bound is not None and info.method == "instance" else 0
-        for offset, argument in enumerate(site.arguments[1:]):
-            if start + offset < len(info.parameters):
-                reader.pass_value(info.parameters[start + offset], site.node, reader.element(argument.value), values)
+        for parameter, argument in zip(_given(function), site.arguments[1:], strict=False):
+            reader.pass_value(parameter, site.node, reader.element(argument.value), values)
         reader.called(info, site.node)
         if info.returns is not None:
             return Value(Kind.CONTAINER, qual="iterator", elem=reader.instantiate(info, info.returns, values))
@@ -281,7 +286,8 @@ def _type(reader: MethodReader, site: sites.Call) -> Value:
     return Value(Kind.CLASS, qual=value.qual if value.kind is Kind.OBJECT else None, cls=value.cls)
 
 
-def _isinstance(reader: MethodReader, site: sites.Call) -> Value:
+def _asked(reader: MethodReader, site: sites.Call) -> Value:
+    """`isinstance` and its like: an answer that nothing is computed for."""
     return NUMBER
 
 
@@ -304,11 +310,10 @@ def _dict_call(reader: MethodReader, site: sites.Call) -> Value:
         value = argument.value
         if argument.name is not None:
             items[argument.name] = value
-            elem = value if elem is None else join(elem, value)
+            elem = join_optional(elem, value)
         elif value.kind is Kind.CONTAINER:
             items.update({k: v for k, v in (value.items or {}).items() if isinstance(k, str)})
-            inner = reader.element(value, values=True)
-            elem = inner if elem is None else join(elem, inner)
+            elem = join_optional(elem, reader.element(value, values=True))
     return Value(Kind.CONTAINER, qual="dict", items=items or None, elem=elem, origins=(site.node,))
 
 
@@ -344,9 +349,9 @@ BUILTIN_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "getattr": _getattr,
     "setattr": _setattr,
     "type": _type,
-    "isinstance": _isinstance,
-    "hasattr": _isinstance,
-    "callable": _isinstance,
+    "isinstance": _asked,
+    "hasattr": _asked,
+    "callable": _asked,
     "super": _super,
     "dict": _dict_call,
 }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from torchlint.semantics import sites
-from torchlint.semantics.names import factors, holder
+from torchlint.semantics.factors import factors
+from torchlint.semantics.names import holder
 from torchlint.semantics.reading.decorators import DecoratorReader
 from torchlint.semantics.values import (
     NONE,
@@ -51,7 +52,7 @@ class ContainerReader(DecoratorReader):
             if argument is not None:
                 grow(receiver, argument.value, name)
             return (receiver.items or {}).get(name) or receiver.elem or UNKNOWN
-        if method in ("values",):
+        if method == "values":
             return Value(Kind.CONTAINER, qual="values", elem=elem or UNKNOWN, items=_enumerated(receiver))
         if method == "items":
             value = elem or UNKNOWN
@@ -79,7 +80,7 @@ class ContainerReader(DecoratorReader):
             return receiver.but(items=dict(receiver.items) if receiver.items else None)
         if method in ("count", "index"):
             return NUMBER
-        if method in ("clear",):
+        if method == "clear":
             return NONE
         if method in ("sort", "reverse"):
             return NONE

@@ -25,6 +25,7 @@ from torchlint.semantics.values import (
     Value,
     dependence,
     join,
+    join_optional,
 )
 
 
@@ -211,11 +212,11 @@ class DefinitionReader(BindingReader):
         if parameter.index == 0 and info.cls is not None and info.method == "class":
             return Value(Kind.CLASS, cls=info.cls, qual=info.cls.qualname, ident=0)
         if parameter.star == "*":
-            return Value(Kind.CONTAINER, elem=self._joined(parameter) or UNKNOWN, deps=bits)
+            return Value(Kind.CONTAINER, elem=_joined(parameter) or UNKNOWN, deps=bits)
         if parameter.star == "**":
-            return Value(Kind.CONTAINER, elem=self._joined(parameter) or UNKNOWN, qual="dict", deps=bits)
+            return Value(Kind.CONTAINER, elem=_joined(parameter) or UNKNOWN, qual="dict", deps=bits)
         value = parameter.declared
-        passed = self._joined(parameter)
+        passed = _joined(parameter)
         if passed is not None:
             if value is None or value.kind in (Kind.UNKNOWN, Kind.NONE):
                 value = passed if value is None or not value.optional else passed.but(optional=True)
@@ -254,23 +255,26 @@ class DefinitionReader(BindingReader):
             elif value.kind is Kind.TENSOR and info.role in (Role.FORWARD, Role.AUTOGRAD):
                 value = value.but(conf=max(value.conf, Confidence.LIKELY))
             elif value.kind is Kind.UNKNOWN and info.role is Role.STEP:
-                value = self.given_by_framework(info, parameter)
+                value = _given_by_framework(parameter)
         value = value.but(deps=bits, ident=parameter.index)
         return self.rooted(value, parameter.name)
 
-    def given_by_framework(self, info: FunctionInfo, parameter: Parameter) -> Value:
-        """What a framework passes to a method that it calls on every step, by the names that its interface fixes."""
-        if parameter.name in known.STEP_NUMBERS:
-            return NUMBER
-        if parameter.name in known.STEP_OWNERS:
-            return UNKNOWN
-        return Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE)
 
-    def _joined(self, parameter: Parameter) -> Value | None:
-        result: Value | None = None
-        for value in parameter.passed.values():
-            result = value if result is None else join(result, value)
-        return result
+def _given_by_framework(parameter: Parameter) -> Value:
+    """What a framework passes to a method that it calls on every step, by the names that its interface fixes."""
+    if parameter.name in known.STEP_NUMBERS:
+        return NUMBER
+    if parameter.name in known.STEP_OWNERS:
+        return UNKNOWN
+    return Value(Kind.BATCH, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE)
+
+
+def _joined(parameter: Parameter) -> Value | None:
+    """What all known callers together pass; None where there is none."""
+    joined: Value | None = None
+    for value in parameter.passed.values():
+        joined = join_optional(joined, value)
+    return joined
 
 
 def _is_setter(node: cst.FunctionDef) -> bool:

@@ -280,6 +280,12 @@ class ElementReader(OperatorReader):
                         caller.rounds = self.context
                         break
 
+    def note_inner(self, loop: Context) -> None:
+        """Remember with the loop around, where there is one, that it holds another."""
+        around = self.context.loops
+        if around and around[0].loop is not None:
+            around[0].loop.inner.append(loop)
+
     def comprehension(self, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
         before = self.frame.env
         self.frame.env = before.copy()
@@ -290,9 +296,7 @@ class ElementReader(OperatorReader):
             facts = LoopFacts(node, iterable, self.count_of(iterable, part.iter))
             context = Context(Scope.LOOP, node, self.context, loop=facts)
             if self.recording:
-                outer = self.context.enclosing_loops()
-                if outer and outer[0].loop is not None:
-                    outer[0].loop.inner.append(context)
+                self.note_inner(context)
                 self.sites.loops.append(sites.Loop(node, part.target, iterable, part.iter, context, self.context))
             self.context = context
             self.note_rounds(part.iter)

@@ -6,8 +6,9 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.semantics.factors import factors, terms
 from torchlint.semantics.functions import FunctionInfo
-from torchlint.semantics.names import dotted, factors, holder, terms
+from torchlint.semantics.names import dotted, holder
 from torchlint.semantics.reading.base import Reader
 from torchlint.semantics.values import (
     ANYWHERE,

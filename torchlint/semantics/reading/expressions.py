@@ -20,7 +20,7 @@ from torchlint.semantics.values import (
     UNKNOWN,
     Kind,
     Value,
-    join,
+    join_optional,
 )
 
 _ELLIPSIS = Value(Kind.NUMBER, const=Ellipsis)
@@ -93,7 +93,7 @@ class ExpressionReader(ElementReader):
                 items = None
             elif items is not None:
                 items[index] = value
-            joined = value if joined is None else join(joined, value)
+            joined = join_optional(joined, value)
             self.note_stored_parameter(value)
         return joined, items
 
@@ -123,7 +123,7 @@ class ExpressionReader(ElementReader):
                 whole = self.eval(element.value)
                 value = self.element(whole, values=True)
                 items = {**(items or {}), **(whole.items or {})}
-            joined = value if joined is None else join(joined, value)
+            joined = join_optional(joined, value)
         return Value(Kind.CONTAINER, elem=joined, items=items, qual="dict", origins=(node,))
 
     def _starred(self, node: cst.StarredElement) -> Value:

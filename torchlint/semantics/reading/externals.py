@@ -28,6 +28,7 @@ from torchlint.semantics.values import (
     Kind,
     Value,
     join,
+    join_optional,
 )
 
 _NAMED_TUPLE = "collections.namedtuple.made"  # the class that `collections.namedtuple` makes
@@ -401,7 +402,7 @@ class ExternalReader(MethodReader):
                     items = {index: a.value for index, a in enumerate(site.arguments)}
                 parts = [part for part in parts if part.kind is Kind.MODULE]
                 for part in parts:
-                    elem = part if elem is None else join(elem, part)
+                    elem = join_optional(elem, part)
             return Value(
                 Kind.MODULE,
                 Confidence.SURE,

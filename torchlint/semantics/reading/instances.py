@@ -22,6 +22,7 @@ from torchlint.semantics.values import (
     Kind,
     Value,
     join,
+    join_optional,
 )
 
 _SIMPLE_TYPES: dict[str, Value] = {
@@ -142,24 +143,9 @@ class InstanceReader(EvidenceReader):
                 self.model.accelerated = True
             if last in known.DTYPES:
                 return Value(Kind.DTYPE, dtype=known.DTYPES[last], qual=qual)
-            if (
-                last
-                in (
-                    "inf",
-                    "pi",
-                    "e",
-                    "nan",
-                    "newaxis",
-                    "strided",
-                    "channels_last",
-                    "contiguous_format",
-                    "preserve_format",
-                    "sparse_coo",
-                )
-                and qual.count(".") == 1
-            ):
+            if last in known.TORCH_CONSTANTS and qual.count(".") == 1:
                 return NUMBER.but(qual=qual)
-        elif top in ("math", "numpy") and last in ("pi", "e", "inf", "nan", "newaxis"):
+        elif top in ("math", "numpy") and last in known.NUMBERS:
             return NUMBER
         if last[:1].isupper() or qual in ("torch.device", "torch.dtype", "torch.no_grad", "torch.enable_grad"):
             return Value(Kind.CLASS, qual=qual)
@@ -250,8 +236,7 @@ class InstanceReader(EvidenceReader):
         if type(node) is cst.Tuple:  # the second argument of isinstance
             value = None
             for element in node.elements:
-                one = self.annotated(element.value)
-                value = one if value is None else join(value, one)
+                value = join_optional(value, self.annotated(element.value))
             return value or UNKNOWN
         arguments: list[cst.BaseExpression] = []
         base = node
@@ -286,7 +271,7 @@ class InstanceReader(EvidenceReader):
             parts = [self.annotated(argument) for argument in arguments if type(argument) is not cst.Ellipsis]
             joined: Value | None = None
             for member in parts[:1] if last == "Generator" else parts:
-                joined = member if joined is None else join(joined, member)
+                joined = join_optional(joined, member)
             items = None
             if last in ("tuple", "Tuple") and parts and not any(type(a) is cst.Ellipsis for a in arguments):
                 items = dict(enumerate(parts))

@@ -96,7 +96,7 @@ class ManagerReader(ExternalReader):
             return UNKNOWN
         return manager
 
-    def left(self, node: cst.BaseExpression, manager: Value, statement: cst.CSTNode) -> None:
+    def left(self, manager: Value, statement: cst.CSTNode) -> None:
         """Leaving a context manager runs its `__exit__`."""
         if manager.cls is not None:
             leave = manager.cls.find_method("__exit__")

@@ -10,8 +10,9 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.knowledge.arrays import GENERATORS
 from torchlint.semantics import sites
+from torchlint.semantics.factors import factors
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.names import dotted, factors, holder
+from torchlint.semantics.names import dotted, holder
 from torchlint.semantics.reading import arrays
 from torchlint.semantics.reading.elements import PARAMETER
 from torchlint.semantics.reading.modules import ModuleReader
@@ -72,7 +73,7 @@ class MethodReader(ModuleReader):
                 return Value(Kind.CONTAINER, elem=STRING, qual="list")
             return NUMBER if method in ("startswith", "endswith", "find", "count", "isdigit") else STRING
         if kind is Kind.NDARRAY:
-            if method in ("item",):
+            if method == "item":
                 return NUMBER
             if method == "tolist":
                 return Value(Kind.CONTAINER, qual="list", elem=NUMBER)

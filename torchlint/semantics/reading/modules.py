@@ -295,17 +295,17 @@ class ModuleReader(TensorReader):
                 if part.kind is Kind.MODULE and part is not receiver:
                     grow(receiver, part, None)
             return NONE
-        if method in ("get_submodule",):
+        if method == "get_submodule":
             return Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE)
-        if method in ("values",) and receiver.elem is not None:
+        if method == "values" and receiver.elem is not None:
             return Value(Kind.CONTAINER, qual="modules", elem=receiver.elem)
-        if method in ("items",) and receiver.elem is not None:
+        if method == "items" and receiver.elem is not None:
             return Value(
                 Kind.CONTAINER,
                 qual="modules",
                 elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: receiver.elem}, elem=receiver.elem),
             )
-        if method in ("keys",):
+        if method == "keys":
             return Value(Kind.CONTAINER, elem=STRING)
         if method in ("size", "device", "dim", "numel"):
             return NUMBER

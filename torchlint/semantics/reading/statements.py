@@ -10,7 +10,8 @@ import libcst as cst
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
-from torchlint.semantics.names import dotted, factors, identifier, within
+from torchlint.semantics.factors import factors
+from torchlint.semantics.names import dotted, identifier, within
 from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
 from torchlint.semantics.reading.members import replacing
@@ -262,19 +263,16 @@ class StatementReader(DefinitionReader):
         return self.context
 
     def loop(
-        self,
-        node: cst.CSTNode,
-        iterable: Value | None,
-        enter: object,
-        walk: object,
-        count: int | None,
+        self, node: cst.For | cst.While, iterable: Value | None, enter: Callable[[], None], count: int | None
     ) -> None:
-        """Walk a loop's body: once where nothing is recorded, else twice, the second time with the first's results."""
+        """Walk a loop's body: once where nothing is recorded, else twice, the second time with the first's results.
+
+        `enter` reads what comes before the body in every round. `count` is the number of rounds, where that is known.
+        """
         before = self.frame.env
         facts = LoopFacts(node, iterable, count)
         self.model.home[node] = self.model
         context = Context(Scope.LOOP, node, self.context, loop=facts)
-        self.loop_contexts = context
         recording = self.recording
         rounds = (False, True) if recording else (False,)
         env = before
@@ -282,15 +280,13 @@ class StatementReader(DefinitionReader):
         for record in rounds:
             self.recording = record
             if record:
-                outer = self.context.enclosing_loops()
-                if outer and outer[0].loop is not None:
-                    outer[0].loop.inner.append(context)
+                self.note_inner(context)
             self.frame.env = env.copy()
             self.frame.continues.append([])
             self.frame.breaks.append([])
             with self.within(context):
-                enter()  # type: ignore[operator]
-                left = walk()  # type: ignore[operator]
+                enter()
+                left = self.suite(node.body)
             ends = self.frame.breaks.pop()
             rounds_end = self.frame.continues.pop()
             if not left:
@@ -322,7 +318,7 @@ class StatementReader(DefinitionReader):
         replaced = replacing(node)
         if replaced is not None:
             self.replacements.update(dict.fromkeys(replaced.writes, replaced))
-        self.loop(node, iterable, enter, lambda: self.suite(node.body), self.count_of(iterable, node.iter))
+        self.loop(node, iterable, enter, self.count_of(iterable, node.iter))
         held = self.frame.env.get(replaced.holder) if replaced is not None else None
         if replaced is not None and replaced.values and held is not None:
             self.frame.env[replaced.holder] = replaced.after(held)
@@ -338,12 +334,11 @@ class StatementReader(DefinitionReader):
             self.condition(node.test, "while")
             self.narrow(node.test, True)
 
-        self.loop(node, None, enter, lambda: self.suite(node.body), None)
+        self.loop(node, None, enter, None)
         if node.orelse is not None:
             self.suite(node.orelse.body)
 
     def with_statement(self, node: cst.With) -> bool:
-        context = self.context
         saved = self.context
         for item in node.items:
             manager = self.eval(item.item)
@@ -357,7 +352,7 @@ class StatementReader(DefinitionReader):
                 self.sites.withs.append(sites.With(node, item.item, manager, context))
         left = self.suite(node.body)
         for item in reversed(node.items):
-            self.left(item.item, self.model.values.get(item.item, UNKNOWN), node)
+            self.left(self.model.values.get(item.item, UNKNOWN), node)
         self.context = saved
         return left
 

@@ -209,7 +209,7 @@ class TensorReader(ContainerReader):
             named = {a.name for a in arguments}
             if name in ("dot", "vdot", "dist"):
                 return 0
-            if name in ("norm",) and not named & {"dim", "axis"} and len(rest) <= 1:
+            if name == "norm" and not named & {"dim", "axis"} and len(rest) <= 1:
                 return 0
             if (
                 name in ("std", "var")
@@ -222,7 +222,7 @@ class TensorReader(ContainerReader):
             return None
         if name in _SAME_RANK:
             return operand.rank
-        if name in ("unsqueeze",) and operand.rank is not None:
+        if name == "unsqueeze" and operand.rank is not None:
             return operand.rank + 1
         if name in ("nonzero", "argwhere"):
             return 1 if any(a.name == "as_tuple" and a.value.const is True for a in arguments) else 2
