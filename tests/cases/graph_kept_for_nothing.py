@@ -1,27 +1,24 @@
-"""The graph is kept though no second backward runs over it."""
+"""The batch is fetched before the loop and in it: it is data, and carries no graph into the next round."""
 
 import torch
-from torch import nn
 
 
-def fit(net: nn.Module, opt, feed):
-    net = net.cuda()
-    for x, y in feed:
-        out = nn.functional.mse_loss(net(x), y)
+def endless(loader):
+    while True:
+        yield from loader
+
+
+def train(critic, generator, opt, loader, rounds, device="cuda"):
+    critic.to(device)
+    feed = endless(loader)
+    real = next(feed).to(device)
+    for _ in range(rounds):
+        with torch.no_grad():
+            fake = generator(torch.randn(real.size(0), 128, device=device))
+        loss = critic(fake).mean() - critic(real).mean()
         opt.zero_grad()
-        out.backward(retain_graph=True)  # TL604
+        loss.backward(retain_graph=True)  # TL604
         opt.step()
-
-
-class Truncated:
-    def __init__(self, cell, opt):
-        self.cell, self.opt = cell.cuda(), opt
-
-    def run(self, feed, h):
-        for x, y in feed:
-            out, h = self.cell(x, h)
-            cost = nn.functional.mse_loss(out, y)
-            self.opt.zero_grad()
-            cost.backward(retain_graph=True)  # TL604?
-            self.opt.step()
-            h = h.detach()
+        real = next(feed).to(device)
+        score = -critic(generator(torch.randn(real.size(0), 128, device=device))).mean()
+        score.backward()

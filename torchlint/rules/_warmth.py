@@ -40,7 +40,8 @@ def _warm(function: FunctionInfo, before: list[sites.Call], name: str, model: Mo
         return True
     head = name.split(".", 1)[0]
     if head == "self" and function.cls is not None:
-        set_up = [method for method in function.cls.methods.values() if method.name in _SET_UP]
+        others = (method for method in function.cls.methods.values() if method is not function)
+        set_up = [method for method in others if method.name in _SET_UP]
         if any(_runs(call, name, model, 1) for method in set_up for call in own_calls(method, model)):
             return True
     passed = any(parameter.name == head for parameter in function.parameters)

@@ -107,7 +107,8 @@ class _Teller:
             wide.touches = {
                 self._places[id(of)]
                 for value in model.values.values()
-                for of in (value.cls, value.fn)
+                for one in (value, *value.choices)
+                for of in (one.cls, one.fn)
                 if of is not None and self._homes.get(id(of), number) != number
             }
             wide.holds = self._holds(number, model, made)
@@ -249,6 +250,7 @@ class _Teller:
             None if value.cls is None else (self._homes.get(id(value.cls)), value.cls.qualname),
             [(self._homes.get(id(cls)), cls.qualname) for cls in value.classes],
             None if value.fn is None else (self._homes.get(id(value.fn)), value.fn.qualname),
+            [self._value(one, 1) for one in value.choices],
             value.deps,
             value.ident,
             None if value.gates is None else tuple(gate.value for gate in value.gates),

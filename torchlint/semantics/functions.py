@@ -82,6 +82,8 @@ class Parameter:
     declared: Value | None = None  # from annotation and default
     passed: dict[cst.CSTNode, Value] = field(default_factory=dict)  # by call site in this file
     star: str = ""  # "*" or "**"
+    # Truths that the file gives by this name to modules of which it is not known whether they are of this class.
+    asked: set[bool] = field(default_factory=set)
 
 
 @dataclass(slots=True, eq=False)

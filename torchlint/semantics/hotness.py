@@ -561,9 +561,10 @@ def _switch(parameter: Parameter, text: str) -> bool | None:
 def _holds_unasked(function: FunctionInfo, index: int, truth: bool, text: str) -> bool:
     """Whether an interface that is called without its options gets to what is behind a switch.
 
-    To any of its modes, which whoever trains or predicts with it chooses.
+    To any of its modes, which whoever trains or predicts with it chooses; and to what the file asks of some module.
     """
-    return bool(text) or _switch(function.parameters[index], text) in (None, truth)
+    parameter = function.parameters[index]
+    return bool(text) or truth in parameter.asked or _switch(parameter, text) in (None, truth)
 
 
 def _asked_of_base(function: FunctionInfo, asks: Asked) -> bool:

@@ -88,10 +88,10 @@ class Rest:
 
 def _named_in(data: Plain | None) -> Iterator[Place]:
     if data is not None:
-        cls, fn, bound, elem, items, several = data[10], data[11], *data[16:]
+        cls, fn, bound, elem, items, several, choices = data[10], data[11], *data[16:]
         for number, definition, _ in filter(None, (cls, fn, *several)):
             yield number, definition
-        for inner in (bound, elem, *(item for _, item in items or ())):
+        for inner in (bound, elem, *(item for _, item in items or ()), *choices):
             yield from _named_in(inner)
 
 
@@ -126,6 +126,7 @@ def plain(value: Value, places: Mapping[int, Place], depth: int = _DEEP) -> Plai
         if value.items is not None and inner > 0
         else None,
         [*filter(None, map(named, value.classes))],
+        [plain(one, places, 1) for one in value.choices],
     ]
 
 
@@ -136,7 +137,7 @@ def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
 
     def made(data: Plain) -> Value:
         kind, conf, device, graph, dtype, rank, shape, pinned, const, qual, cls, fn, gates, optional = data[:14]
-        origins, loaders, bound, elem, items, several = data[14:]
+        origins, loaders, bound, elem, items, several, choices = data[14:]
         return Value(
             Kind(kind),
             Confidence(conf),
@@ -158,6 +159,7 @@ def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
             bound=None if bound is None else made(bound),
             elem=None if elem is None else made(elem),
             items=None if items is None else {key: made(item) for key, item in items},
+            choices=tuple(map(made, choices)),
         )
 
     for number, file in told.items():

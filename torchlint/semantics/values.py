@@ -95,6 +95,7 @@ class Value:
 
     __slots__ = (
         "bound",
+        "choices",
         "classes",
         "cls",
         "conf",
@@ -142,6 +143,7 @@ class Value:
         gates: tuple[Gate, Gate] | None = None,
         optional: bool = False,
         loaders: tuple[cst.CSTNode, ...] = (),
+        choices: tuple[Value, ...] = (),
     ) -> None:
         self.kind = kind
         self.conf = conf
@@ -165,12 +167,14 @@ class Value:
         self.gates = gates
         self.optional = optional  # may be None as well
         self.loaders = loaders  # the calls that made the loaders a batch may come from
+        self.choices = choices  # the functions or classes that one to be called is one of
 
     def but(self, **changes: Any) -> Value:
         """A copy with some fields changed."""
         new = Value.__new__(Value)
         # Written out: values are copied more often than anything else is done, and a loop takes three times as long.
         new.bound = self.bound
+        new.choices = self.choices
         new.classes = self.classes
         new.cls = self.cls
         new.conf = self.conf
@@ -269,6 +273,7 @@ def describe(value: Value) -> str:
 
 
 _SCALARS = (Kind.NUMBER, Kind.CLOCK)
+_CALLED = (Kind.FUNCTION, Kind.CLASS)
 _NO_MANAGER = "contextlib.nullcontext"
 _MOST_CLASSES = 6  # of more, a call tells nothing of any
 
@@ -313,6 +318,7 @@ def join(a: Value, b: Value) -> Value:
     # Written out as in `Value.but`.
     new = Value.__new__(Value)
     new.bound = a.bound if same_fn else None
+    new.choices = _choices(a, b) if a.kind in _CALLED and cls is None else ()
     new.classes = classes
     new.cls = cls
     new.conf = a.conf if a.conf is b.conf else min(a.conf, b.conf)
@@ -365,6 +371,23 @@ def _classes(a: Value, b: Value) -> tuple[ClassInfo, ...]:
     return found if len(found) <= _MOST_CLASSES else ()
 
 
+def _with_unknown(function: Value) -> tuple[Value, ...]:
+    """The functions that one may be, where it may be another that is not known as well."""
+    choices = function.choices or (function,)
+    return choices if UNKNOWN in choices else (*choices, UNKNOWN)
+
+
+def _choices(a: Value, b: Value) -> tuple[Value, ...]:
+    """The functions or classes that one of two values may be, where those of both are known and few."""
+    found: list[Value] = []
+    for one in (*(a.choices or (a,)), *(b.choices or (b,))):
+        if one.fn is None and one.cls is None and one is not UNKNOWN and (one.qual is None or one.bound is not None):
+            return ()
+        if not any(other.fn is one.fn and other.cls is one.cls and other.qual == one.qual for other in found):
+            found.append(one)
+    return tuple(found) if 1 < len(found) <= _MOST_CLASSES else ()
+
+
 def _origins(a: Value, b: Value) -> tuple[cst.CSTNode, ...]:
     return _union(a.origins, b.origins)
 
@@ -402,6 +425,8 @@ def _join_kinds(a: Value, b: Value) -> Value:
         known = x.kind in (Kind.NDARRAY, Kind.MODULE, Kind.CONTAINER) or (x.kind is Kind.OBJECT and x.cls is not None)
         if known and y.kind is Kind.UNKNOWN:
             return x.but(conf=min(x.conf, Confidence.LIKELY), device=x.device | (y.device if x.device else 0))
+        if x.kind is Kind.FUNCTION and y.kind is Kind.UNKNOWN and (x.fn is not None or x.choices):
+            return x.but(fn=None, bound=None, qual=None, choices=_with_unknown(x))  # `update or default_update`
         if x.kind is Kind.CLOCK and y.kind is Kind.NUMBER:
             return x.but(origins=_origins(a, b))
         if x.kind is Kind.PARAMETERS and y.kind is Kind.CONTAINER:
@@ -477,6 +502,7 @@ def same(a: Value | None, b: Value | None) -> bool:
         and a.cls is b.cls
         and a.classes == b.classes
         and a.fn is b.fn
+        and len(a.choices) == len(b.choices)
         and a.qual == b.qual
         and (a.elem is b.elem or (a.elem is not None and b.elem is not None and a.elem.kind is b.elem.kind))
     )

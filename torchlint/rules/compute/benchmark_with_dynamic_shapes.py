@@ -24,6 +24,7 @@ _RESIZES: Final = frozenset(
 )
 _DRAWS: Final = ("random.", "numpy.random.", "torch.randint", "torch.rand", "secrets.")
 _DETECTORS: Final = "torchvision.models.detection."  # they resize each image to a size of its own
+_PADS: Final = "torch.nn.utils.rnn.pad_sequence"
 _FEW: Final = 8  # sizes that are tuned once each
 _DEPTH: Final = 6  # names that are followed from a size back to what drew it
 
@@ -39,6 +40,10 @@ class BenchmarkWithDynamicShapes(Rule):
     def on_module(self, model: Model) -> Iterator[Report]:
         switched = [a for a in model.sites.assigns if a.qualified == _SWITCH and a.value.const is True]
         change = (_changing_size(model) or _images_of_all_sizes(model)) if switched else None
+        confidence = Confidence.LIKELY
+        if change is None and switched:
+            change = _batches_of_all_lengths(model)
+            confidence = Confidence.LIKELY if _convolves(model) else Confidence.POSSIBLE
         if change is None:
             return
         for assign in switched:
@@ -49,7 +54,7 @@ class BenchmarkWithDynamicShapes(Rule):
                 assign.node,
                 f"{quote(assign.node)} tunes every convolution anew for each shape, and {quote(change)} changes shapes",
                 "leave it off, or draw from a few sizes that are tuned once each",
-                Confidence.LIKELY,
+                confidence,
                 (("the size changes here", change),),
                 fix,
             )
@@ -89,6 +94,26 @@ def _images_of_all_sizes(model: Model) -> cst.CSTNode | None:
         if collate is not None and collate.value.fn is not None and _only_groups(collate.value.fn, model):
             return collate.node
     return None
+
+
+def _batches_of_all_lengths(model: Model) -> cst.CSTNode | None:
+    """Where a loader pads each batch to the longest of its own samples."""
+    for site in loaders.loader_calls(model):
+        collate = site.argument(None, "collate_fn")
+        function = collate.value.fn if collate is not None else None
+        calls = (call for near in model.together for call in near.sites.calls if call.context.owner is function)
+        if collate is not None and function is not None and any(call.callee == _PADS for call in calls):
+            return collate.node
+    return None
+
+
+def _convolves(model: Model) -> bool:
+    """Whether the program makes or calls a convolution, which is what is tuned."""
+    return any(
+        (site.callee or "").startswith(("torch.nn.Conv", "torch.nn.functional.conv"))
+        for near in model.together
+        for site in near.sites.calls
+    )
 
 
 def _only_groups(collate: FunctionInfo, model: Model) -> bool:

@@ -63,6 +63,8 @@ def _makers(backward: cst.CSTNode, function: FunctionInfo, model: Model) -> set[
             if not sources and ("." in name or any(parameter.name == name for parameter in function.parameters)):
                 found.add(name)
         elif isinstance(node, cst.Call):
+            if _has_no_graph(node, model) or model.resolve(node.func) == "next":  # a size; data
+                continue
             if isinstance(node.func, cst.Attribute):
                 if node.func.attr.value in _ENDS:
                     continue

@@ -130,6 +130,8 @@ class RetainGraph(Rule):
             if assign.name is None or model.function_of(assign.context) is not function:
                 continue
             if assign.context.inside(loop):
+                if _is_fetched(assign.node, model):
+                    continue  # data, whatever the loop has computed
                 inside.add(assign.name)
                 last[assign.name] = assign.value.attached or (assign.value.is_tensor and assign.value.graph != 1)
             else:
@@ -150,6 +152,14 @@ class RetainGraph(Rule):
         )
         safety = Applicability.SAFE if own and not handed_on else Applicability.UNSAFE
         return NodeFix(safety, "Drop `retain_graph=True`", (remove_argument(site.node, option.node),))
+
+
+def _is_fetched(node: cst.CSTNode, model: Model) -> bool:
+    """Whether a statement binds what an iterator gives next, moved and converted perhaps."""
+    value = node.value if isinstance(node, cst.Assign) else None
+    while isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
+        value = value.func.value
+    return isinstance(value, cst.Call) and model.resolve(value.func) == "next"
 
 
 def _is_given_graph(site: sites.Call, function: FunctionInfo) -> bool:

@@ -14,14 +14,16 @@ from torchlint.rules.pipeline._order import Order, Orders
 from torchlint.rules.pipeline._transfers import transfer_of
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.functions import FunctionInfo
+from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.names import within
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 # Methods and functions that do not use the data on the device.
 _NOT_USING: Final = frozenset(
     "record_stream size dim numel stride data_ptr append add put extend insert is_pinned wait_stream wait_event".split()
 )
+_TENSORS: Final = (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)
 _ORDERING: Final = frozenset("wait_stream wait_event".split())
 _CURRENT: Final = frozenset(
     "torch.cuda.current_stream torch.cuda.default_stream torch.accelerator.current_stream".split()
@@ -45,6 +47,7 @@ class CrossStreamUse(Rule):
             function = model.function_of(entered.context)
             region = _Region(model, entered, stream, function, orders.of(function))
             yield from region.unordered_use()
+            yield from region.unordered_reading(orders)
             yield from region.early_release()
 
 
@@ -69,6 +72,7 @@ class _Region:
         self.model = model
         self.entered = entered
         self.stream = stream
+        self.function = function
         self.order = order
         self.end = order.at(entered.node)
         self.calls = [
@@ -120,6 +124,42 @@ class _Region:
             )
             return
 
+    def unordered_reading(self, orders: Orders) -> Iterator[Report]:
+        """Where another method first reads an attribute that is filled here, and it and its callers order nothing."""
+        cls = self.function.cls
+        filled = {
+            assign.name
+            for assign in self.model.sites.assigns
+            if assign.name is not None
+            and assign.name.startswith("self.")
+            and self.inside(assign.context)
+            and _may_be_on_device(assign.value)
+        }
+        if cls is None or not filled or self.is_ordered(self.end, self.order.end):
+            return
+        for method in cls.methods.values():
+            if method is self.function or method.role is Role.SETUP or self.may_order(method):
+                continue
+            order = orders.of(method)
+            read = sorted(_readings(method, filled, self.model), key=order.at)
+            if not read or order.waits(-1, order.at(read[0])):
+                continue
+            yield Report(
+                read[0],
+                f"{quote(read[0])} hands out what `{self.stream}` may still be making: nothing orders the two streams",
+                f"let the current stream wait first: `torch.cuda.current_stream().wait_stream({self.stream})`",
+                Confidence.LIKELY,
+                (("it is made on another stream here", self.entered.item),),
+            )
+            return
+
+    def may_order(self, function: FunctionInfo) -> bool:
+        """Whether a function orders streams, or one that calls it or this one does."""
+        callers = (self.model.function_of(caller.context) for caller in function.callers)
+        fills = (self.model.function_of(caller.context) for caller in self.function.callers)
+        around = [function, *callers, *(one for one in fills if one.cls is function.cls)]
+        return any(_orders(one, self.model) for one in around)
+
     def early_release(self) -> Iterator[Report]:
         """The first use here of a tensor that each round of a loop makes elsewhere and drops."""
         loops = self.entered.context.enclosing_loops()
@@ -156,6 +196,22 @@ class _Region:
                         (("the other stream is selected here", self.entered.item),),
                     )
                     return
+
+
+def _may_be_on_device(value: Value) -> bool:
+    """Whether it is a tensor that may be on the device, or holds one."""
+    if value.kind is Kind.CONTAINER:
+        return value.elem is not None and _may_be_on_device(value.elem)
+    return value.kind in _TENSORS and bool(value.device & DEVICE)
+
+
+def _readings(method: FunctionInfo, names: Collection[str], model: Model) -> Iterator[cst.Attribute]:
+    """Where a method takes what is under one of these names; not where it asks whether there is something."""
+    for node in within(method.body_nodes):
+        if isinstance(node, cst.Attribute) and dotted(node) in names:
+            around = model.parent(node)
+            if not isinstance(around, (cst.AssignTarget, cst.Comparison, cst.If, cst.While, cst.Del)):
+                yield node
 
 
 def _orders(function: FunctionInfo, model: Model) -> bool:

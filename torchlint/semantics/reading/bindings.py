@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
 import libcst as cst
@@ -22,6 +23,7 @@ from torchlint.semantics.values import (
     Value,
     grow,
     join,
+    same,
 )
 
 _AUGMENTED: dict[type[cst.BaseAugOp], str] = {
@@ -282,8 +284,9 @@ class BindingReader(CallReader):
         if replaced is not None:
             replaced.values[node] = value
         elif base.kind is Kind.CONTAINER:
-            key = self.literal_key(target)
-            grow(base, value, key)
+            self.put(base, self.literal_key(target), value, target.value)
+        elif base.kind is Kind.MODULE and base.cls is None and value.kind is Kind.MODULE and value is not base:
+            grow(base, value, None)  # `self.layers[name] = Block(width)`
         elif base.kind is Kind.UNKNOWN and base.elem is None and dotted(target.value) is not None:
             # Something that is filled by key: remember what goes in under literal keys.
             key = self.literal_key(target)
@@ -301,6 +304,17 @@ class BindingReader(CallReader):
             self.sites.stores.append(
                 sites.Store(node, "setitem", base, holder(target.value), value_node, value, self.context, node)
             )
+
+    def put(self, container: Value, key: object, value: Value, named: cst.BaseExpression) -> None:
+        """A container has a value under a key: in place of what it had, for the name that it is put through."""
+        before = dict(container.items) if container.items and key in container.items else {}
+        grow(container, value, key)  # whoever has it under another name sees one or the other
+        name = identifier(named.value) if before and type(named) is cst.Name else None
+        if name is None or self.frame.env.get(name) is not container:
+            return
+        if same(container.elem, join(functools.reduce(join, before.values()), value)):
+            items = {**before, key: value}
+            self.frame.env[name] = container.but(items=items, elem=functools.reduce(join, items.values()))
 
     def augmented(self, node: cst.AugAssign) -> None:
         added = self.eval(node.value)

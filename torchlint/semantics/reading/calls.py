@@ -103,6 +103,8 @@ class CallReader(ManagerReader):
     def apply(self, site: sites.Call) -> Value:
         """What the call gives, after noting what it does."""
         function = site.function
+        if function.choices:
+            return self.apply_each(function.choices, site)
         if function.classes and function.kind is not Kind.CLASS:
             return self.apply_each([self.of_class(function, cls) for cls in function.classes], site)
         if site.receiver is not None and site.receiver.classes and site.method is not None:

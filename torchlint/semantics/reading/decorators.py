@@ -116,6 +116,8 @@ class DecoratorReader(OwnCallReader):
                 info.role = Role.STEP
             if called.fn is not None:
                 info.no_grad = info.no_grad or _turns_grad_off(called.fn)
+                if decorator.fn is not None and decorator.fn.parameters:
+                    self.pass_value(decorator.fn.parameters[0], node, function, {})
                 return function  # a factory of decorators: what else it does is not known
         elif decorator.fn is not None and decorator.fn.parameters:
             # A decorator of this file: its wrapper calls this very function.
@@ -170,8 +172,9 @@ class DecoratorReader(OwnCallReader):
         if value.fn is not None:
             value.fn.compiled = True
             value.fn.fullgraph = value.fn.fullgraph or fullgraph
-        elif value.cls is not None and value.kind is Kind.MODULE:
-            self.compile_class(value.cls, fullgraph)
+        elif value.kind is Kind.MODULE:
+            for cls in value.classes or ((value.cls,) if value.cls is not None else ()):
+                self.compile_class(cls, fullgraph)
         if value.kind in (Kind.MODULE, Kind.CONTAINER):
             if value.elem is not None:
                 self.compile_value(value.elem, fullgraph)

@@ -66,6 +66,7 @@ class ModuleReader(TensorReader):
         self.effect(EffectKind.FORWARD, site.node, function)
         self.effect(EffectKind.LAUNCH, site.node, function)
         self._note_layers(site)
+        self._note_options(site)
         known_module = (
             function.qual is not None and function.qual.startswith("torch.nn.") and function.qual.count(".") == 2
         )
@@ -119,6 +120,16 @@ class ModuleReader(TensorReader):
             origins=(site.node,),
             deps=base.deps | function.deps,
         )
+
+    def _note_options(self, site: sites.Call) -> None:
+        """`model(ids, use_cache=True)`: that is asked of the modules of this file, whichever of them it is."""
+        for argument in site.arguments:
+            if isinstance(argument.value.const, bool):
+                for forward in self.model.methods.get("forward", ()):
+                    if forward.cls is not None and forward.cls.node in self.model.classes:
+                        for parameter in forward.parameters:
+                            if parameter.name == argument.name:
+                                parameter.asked.add(argument.value.const)
 
     def _note_layers(self, site: sites.Call) -> None:
         """A loop that calls the very modules it iterates is a loop over layers."""
@@ -261,13 +272,9 @@ class ModuleReader(TensorReader):
             pair = Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: PARAMETER}, elem=PARAMETER)
             return Value(Kind.PARAMETERS, elem=pair, device=receiver.device)
         if method in ("modules", "children"):
-            return Value(
-                Kind.CONTAINER,
-                qual="modules",
-                elem=Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE),
-            )
+            return Value(Kind.CONTAINER, qual="modules", elem=_part_of(receiver, method))
         if method in ("named_modules", "named_children"):
-            inner = Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE)
+            inner = _part_of(receiver, method)
             return Value(
                 Kind.CONTAINER,
                 qual="modules",
@@ -336,6 +343,14 @@ class ModuleReader(TensorReader):
                 origins=(node,),
             )
         return Value(Kind.UNKNOWN, device=receiver.device or ANYWHERE, graph=MAYBE)
+
+
+def _part_of(module: Value, method: str) -> Value:
+    """One of the modules that a module holds: the children of a list or table of modules are what it has taken."""
+    part = module.elem if method.endswith("children") else None
+    if part is None or part.kind is not Kind.MODULE:
+        return Value(Kind.MODULE, Confidence.LIKELY, device=module.device, graph=MAYBE)
+    return part.but(conf=Confidence.LIKELY, device=module.device or ANYWHERE)
 
 
 def all_sure(operands: list[Value]) -> bool:
