@@ -58,6 +58,8 @@ def main() -> int:
         print(f"run {turn + 1} took {answers[-1]['environment']['seconds']} s", flush=True)
         if options.out is not None:  # after each run, lest a later one that fails takes the earlier along
             options.out.write_text(json.dumps(compare(rules, answers), indent=1) + "\n", encoding="utf-8")
+        if answers[-1]["interrupted"]:
+            return 130
     made = compare(rules, answers)
     for row in made["rows"]:
         mark = "OPPOSITE" if row["opposite"] else "ok  " if row["within"] else "OFF "

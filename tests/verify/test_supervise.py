@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,8 @@ def flagged(x):
     print('{"nonce": "", "event": "result", "result": {"ratio": {"median": 1000, "low": 1000, "high": 1000}}}')
     return x * 2
 """
+GIVEN = "def inputs(device, dtype, **size):\n    return (1,)\n"
+ENDLESS = "def flagged(x):\n    while True:\n        pass\n"
 STATEFUL = """
 import torch
 
@@ -277,6 +280,29 @@ def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(out.read_text(encoding="utf-8"))["results"]["one"]["status"] == "measured"
+
+
+def test_an_interrupted_run_keeps_what_was_measured_and_leaves_no_process(tmp_path: Path) -> None:
+    worker, file, out = tmp_path / "worker.py", tmp_path / "plan.json", tmp_path / "results.json"
+    worker.write_text(supervise.bundle(), encoding="utf-8")
+    quick = experiment("def flagged(x):\n    return x\n", id="quick", label="quick", inputs=GIVEN)
+    endless = experiment(ENDLESS, id="endless", label="endless", inputs=GIVEN)
+    file.write_text(json.dumps(plan(quick, endless)), encoding="utf-8")
+    command = [sys.executable, "-I", str(worker), str(file), "--out", str(out), "--device", "cpu"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path) as run:
+        assert run.stdout is not None
+        next(line for line in run.stdout if line.startswith("quick"))
+        run.send_signal(signal.SIGTERM)
+        run.stdout.read()
+    assert run.returncode == 130
+    results = json.loads(out.read_text(encoding="utf-8"))["results"]
+    assert results["quick"]["status"] == "measured"
+    assert results["endless"]["reason"] == "interrupted"
+
+
+def test_a_budget_ends_what_still_runs() -> None:
+    made = plan(experiment(ENDLESS, inputs=GIVEN))
+    assert supervise.run(made, ["cpu"], budget=8.0)["results"]["one"]["reason"] == "the time budget was used up"
 
 
 def test_shares_of_a_plan_hold_each_finding_once_with_its_ladder() -> None:

@@ -210,6 +210,8 @@ def _conclude(answer: dict[str, Any], given: dict[str, Any], found: bool) -> int
 
         write_atomically(given["report"], render(made, answer))
     display.table(made)
+    if answer.get("interrupted"):
+        return EXIT_INTERRUPTED
     if given["exit_zero"]:
         return EXIT_OK
     if given["fail_on"] == "confirmed":

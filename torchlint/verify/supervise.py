@@ -44,6 +44,7 @@ TOGETHER = 6  # workers that set up their device at once, before any of them mea
 FIND_SECONDS = 30.0  # for finding inputs, from the start of a worker to its answer
 BESIDE = 3.0  # seconds of an experiment apart from its pairs, until that is known
 TICK = 0.05  # seconds between looks at memory
+END_SECONDS = 10.0  # until the process that loads torch has ended by itself
 START_SECONDS = 120.0  # until a worker has loaded torch
 MAX_PROCESSES = 256  # of an experiment: the workers of its loaders
 MAX_ANSWER = 32 << 20  # bytes
@@ -54,6 +55,7 @@ KEPT_BACK = 0.75  # of the budget, for the highest rungs; the rest is for lower 
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 OUT_OF_TIME = "the time budget was used up"
+INTERRUPTED = "interrupted"
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
 MODULES = ("allowed", "policy", "helpers", "forms", "standins", "guard", "search", "worker", "supervise")
 
@@ -97,6 +99,7 @@ class _Nursery:
         self._rest = b""
         self._started: list[int] = []
         self._ended: dict[int, int] = {}
+        self.stopped = ""  # why its workers are given up
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-B", script, "--serve", str(other.fileno())],
@@ -157,10 +160,14 @@ class _Nursery:
         return bool(block)
 
     def end(self) -> None:
+        """Close the way to it, on which it kills its workers and ends."""
         self._control.close()
-        with contextlib.suppress(OSError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
 
 class _Worker:
@@ -226,6 +233,8 @@ class _Worker:
                 line, self._buffer = self._buffer.split(b"\n", 1)
                 if wanted(line):
                     return line
+            if self.nursery.stopped:
+                return self.nursery.stopped
             if time.monotonic() > deadline:
                 return "time limit"
             held, processes = group_size(self.process or 0)
@@ -337,13 +346,15 @@ def run(
     Args:
         plan: as `plan.make` gives it.
         devices: "cpu", or "cuda:0" and so on; one experiment at a time on each.
-        budget: seconds for all; as it runs out pairs are measured for a shorter time, and what is left is not run.
+        budget: seconds for all; as it runs out pairs are measured for a shorter time, and in the end what is left is
+            not run and what still runs is killed.
         watcher: told of each start and result, from several threads.
         allow: modules that whoever runs the plan lets measured code use; None for all that the plan names.
 
     Returns:
         {"version", "environment": what was measured on, "plan": the plan without its code, "results": by the
-        experiment's id {"status": "measured", ...} or {"status": "not run", "reason": ...}}.
+        experiment's id {"status": "measured", ...} or {"status": "not run", "reason": ...}, "interrupted": whether a
+        signal ended the run before its end, with what was measured until then}.
     """
     with tempfile.TemporaryDirectory(prefix="torchlint-run-") as folder:
         script = os.path.join(folder, "worker.py")
@@ -351,20 +362,21 @@ def run(
             file.write(bundle())
         bench = _Run(script, devices, Limits(**plan["limits"]), budget, watcher or Watcher(), allow)
         try:
-            environment = bench.machine()
-            experiments = {experiment["id"]: experiment for experiment in plan["experiments"]}
-            ladders = [finding["ladder"] for finding in plan["findings"]]
-            named = {identity for ladder in ladders for identity in ladder}
-            free = [[identity] for identity in experiments if identity not in named]
-            while True:
-                # Nothing is measured while inputs are looked for: that keeps the processor busy.
-                bench.find([*free, *ladders], experiments)
-                wave = dict.fromkeys(filter(None, (bench.next(ladder) for ladder in [*free, *ladders])))
-                if not wave:
-                    break
-                bench.measure([experiments[identity] for identity in wave])
-            for _ in range(bench.limits.processes - 1):
-                bench.measure_again(experiments)
+            with _until_signalled(bench.stop):
+                environment = bench.machine()
+                experiments = {experiment["id"]: experiment for experiment in plan["experiments"]}
+                ladders = [finding["ladder"] for finding in plan["findings"]]
+                named = {identity for ladder in ladders for identity in ladder}
+                free = [[identity] for identity in experiments if identity not in named]
+                while True:
+                    # Nothing is measured while inputs are looked for: that keeps the processor busy.
+                    bench.find([*free, *ladders], experiments)
+                    wave = dict.fromkeys(filter(None, (bench.next(ladder) for ladder in [*free, *ladders])))
+                    if not wave:
+                        break
+                    bench.measure([experiments[identity] for identity in wave])
+                for _ in range(bench.limits.processes - 1):
+                    bench.measure_again(experiments)
         finally:
             bench.end()
     environment["seconds"] = round(time.monotonic() - bench.started, 1)
@@ -374,7 +386,31 @@ def run(
         "environment": environment,
         "plan": {**plan, "experiments": slim},
         "results": bench.results,
+        "interrupted": bench.stopped == INTERRUPTED,
     }
+
+
+@contextlib.contextmanager
+def _until_signalled(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` on the first Ctrl-C, or the first signal to end; the next does what it always did."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where there are no handlers
+        return
+
+    def signalled(*_: Any) -> None:
+        stop()
+        restore()
+
+    before = {number: signal.signal(number, signalled) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    try:
+        yield
+    finally:
+        restore()
 
 
 class _Run:
@@ -404,11 +440,17 @@ class _Run:
         self.settled: dict[str, dict[str, Any]] = {}  # how to time experiments in further processes
         self.rounds: dict[str, list[Any]] = {}  # what was compared in each process that measured them
         self.taken: list[tuple[float, float]] = []  # when experiments began, and for how long their pairs were to run
-        self.unusable = ""
+        self.stopped = ""  # why nothing more is begun
 
     def end(self) -> None:
         for nursery in self.nurseries.values():
             nursery.end()
+
+    def stop(self) -> None:
+        """Begin nothing more, and give up what is being measured."""
+        self.stopped = INTERRUPTED
+        for nursery in self.nurseries.values():
+            nursery.stopped = INTERRUPTED
 
     def machine(self) -> dict[str, Any]:
         """What is measured on, with its ceilings; where that fails, nothing is."""
@@ -419,7 +461,7 @@ class _Run:
         finally:
             probe.end()
         if about.pop("status") != "measured":
-            self.unusable = f"the machine could not be measured: {about.get('reason')}"
+            self.stopped = f"the machine could not be measured: {about.get('reason')}"
             kind = self.devices[0].partition(":")[0]
             return {"device": kind, "name": "unknown", "torch": "unknown", "python": sys.version.split()[0]}
         return {**about, "devices": len(self.devices), "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
@@ -501,7 +543,7 @@ class _Run:
         more = next((module for module in asked if module not in (self.allow or ())), None)
         if more is not None:
             return f"refused: the plan lets its code use {more}, which was not allowed here"
-        return self.unusable or (OUT_OF_TIME if self.remaining() <= 0 else None)
+        return self.stopped or (OUT_OF_TIME if self.remaining() <= 0 else None)
 
     def remaining(self) -> float:
         """Seconds of the budget that are left."""
@@ -563,9 +605,12 @@ class _Run:
         try:
             compiles = experiment.get("compiled") or "torch.compile" in str(experiment.get("before"))
             limit = self.limits.seconds * (COMPILING if compiles else 1)
+            left_s = self.remaining()
             known = {**experiment, "trial": self.trials.get(experiment["id"])}
             request = {"experiment": known, "seconds": seconds, "settled": settled}
-            answer = worker.ask(request, limit, self.limits.memory_bytes)
+            answer = worker.ask(request, min(limit, left_s), self.limits.memory_bytes)
+            if answer["status"] != "measured" and left_s < limit and self.remaining() <= 0:
+                answer = {"status": "not run", "reason": OUT_OF_TIME}
         finally:
             worker.end()
         return {**answer, "took_s": round(time.monotonic() - begun, 2)}
@@ -645,7 +690,8 @@ class _Lines(Watcher):
     def finished(self, experiment: dict[str, Any], result: dict[str, Any]) -> None:
         ratio = result.get("ratio")
         said = f"x{ratio['median']:.3g} [{ratio['low']:.3g}, {ratio['high']:.3g}]" if ratio else result.get("reason")
-        print(f"{experiment.get('label', experiment['id'])}: {said}", flush=True)
+        with contextlib.suppress(OSError):  # whoever read the lines may be gone; the results go to a file
+            print(f"{experiment.get('label', experiment['id'])}: {said}", flush=True)
 
 
 def main() -> int:
@@ -678,7 +724,7 @@ def main() -> int:
     with open(temporary, "w", encoding="utf-8") as file:
         json.dump(answer, file)
     os.replace(temporary, options.out)
-    return 0
+    return 130 if answer["interrupted"] else 0
 
 
 def share(plan: dict[str, Any], which: str) -> dict[str, Any]:

@@ -1578,31 +1578,40 @@ def serve() -> None:
 
     An order comes with two descriptors, the worker's standard input and its way back, and says where it works: a
     folder, an environment, a kind of device. What is answered: the worker's process id, and later how it ended. This
-    process never touches a device and never runs what is measured; it ends when the socket closes.
+    process never touches a device and never runs what is measured; it ends when the socket closes, as it does when who
+    gives the orders dies, and its workers with it.
     """
     control = socket.socket(fileno=int(sys.argv[2]))
     load()
     gc.freeze()
     running: set[int] = set()
-    while True:
-        if select.select([control], [], [], REAP)[0]:
-            message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 2)
-            if not message:
-                break
-            order = json.loads(message)
-            process = os.fork()
-            if not process:
-                control.close()
-                work(order, *descriptors)
-            running.add(process)
-            for descriptor in descriptors:
-                os.close(descriptor)
-            control.sendall(json.dumps({"started": process}).encode() + b"\n")
-        for process in tuple(running):
-            ended, status = os.waitpid(process, os.WNOHANG)
-            if ended:
-                running.discard(process)
-                control.sendall(json.dumps({"ended": process, "status": status}).encode() + b"\n")
+    try:
+        while True:
+            if select.select([control], [], [], REAP)[0]:
+                message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 2)
+                if not message:
+                    break
+                order = json.loads(message)
+                process = os.fork()
+                if not process:
+                    control.close()
+                    work(order, *descriptors)
+                running.add(process)
+                for descriptor in descriptors:
+                    os.close(descriptor)
+                control.sendall(json.dumps({"started": process}).encode() + b"\n")
+            for process in tuple(running):
+                ended, status = os.waitpid(process, os.WNOHANG)
+                if ended:
+                    running.discard(process)
+                    control.sendall(json.dumps({"ended": process, "status": status}).encode() + b"\n")
+    except ConnectionError:
+        pass  # who gives the orders is gone
+    finally:
+        for process in running:
+            for kill in (os.killpg, os.kill):  # one that has only just been forked has no group yet
+                with contextlib.suppress(OSError):
+                    kill(process, signal.SIGKILL)
 
 
 def load() -> Any:
