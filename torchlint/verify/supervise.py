@@ -73,7 +73,7 @@ class Limits:
 
     seconds: float = 60.0
     memory_bytes: int = 16 << 30
-    pair_seconds: float = 1.5
+    pair_seconds: float = 1.0
     processes: int = 3
 
 
