@@ -219,12 +219,19 @@ def flagged(x):
     assert run["results"]["one"]["equal"] is True
 
 
-def test_a_used_up_budget_or_a_module_not_allowed_leaves_experiments_unrun() -> None:
+def test_a_used_up_budget_leaves_experiments_unrun() -> None:
     source = "def flagged(x):\n    return x\n"
-    made = plan(experiment(source), experiment(source, id="asks", allow=["os"]))
-    results = supervise.run(made, ["cpu"], budget=0.001, allow=["einops"])["results"]
-    assert results["one"]["reason"] == "the time budget was used up"
-    assert results["asks"]["reason"] == "refused: the plan lets its code use os, which was not allowed here"
+    made = plan(experiment(source), experiment(source, id="given", inputs=GIVEN))
+    results = supervise.run(made, ["cpu"], budget=0.001)["results"]
+    assert {result["reason"] for result in results.values()} == {"the time budget was used up"}
+
+
+def test_code_of_a_plan_uses_no_module_that_was_not_allowed_here() -> None:
+    source = "def flagged(x):\n    return x\n"
+    made = plan(experiment(source, allow=["os"]), experiment(source, id="given", inputs=GIVEN, allow=["os"]))
+    results = supervise.run(made, ["cpu"], allow=["einops"])["results"]
+    refusal = "refused: the plan lets its code use os, which was not allowed here"
+    assert {result["reason"] for result in results.values()} == {refusal}
 
 
 def test_a_ladder_is_climbed_down_only_as_far_as_needed() -> None:

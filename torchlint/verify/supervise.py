@@ -589,10 +589,11 @@ class _Run:
                 worker.end()
 
     def _one(self, experiment: dict[str, Any], device: str, left: int, spare: deque[_Worker]) -> dict[str, Any]:
+        if (why := self.hindrance(experiment)) is not None:
+            return {"status": "not run", "reason": why}
         settled = self.settled.get(experiment["id"])
-        seconds = self.limits.pair_seconds
         share = self.remaining() * len(self.devices) / (left + 1) * (KEPT_BACK if settled is None else 1.0)
-        seconds = max(0.2, min(seconds, share - self.beside()))
+        seconds = max(0.2, min(self.limits.pair_seconds, share - self.beside()))
         if not spare:
             together = min(TOGETHER, left + 1) if device.startswith("cuda") else 1
             nursery = self.nurseries[device]
