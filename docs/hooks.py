@@ -38,6 +38,7 @@ def generated() -> Iterator[tuple[str, str]]:
     """The generated files: (name in the site's sources, content)."""
     yield "index.md", readme()
     yield "changes.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    yield "contributing.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](docs/", "](")
     yield "license.md", "# License\n\n" + (ROOT / "LICENSE").read_text(encoding="utf-8")
     yield "rules/index.md", "\n".join(rules())
     for code in pages.codes():
@@ -132,7 +133,8 @@ def peers() -> Iterator[str]:
 def readme() -> str:
     """The README, its links leading to pages of the site."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return text.replace("](LICENSE)", "](license.md)").replace("](CHANGELOG.md)", "](changes.md)")
+    pages = {"LICENSE": "license.md", "CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"}
+    return re.sub(rf"\]\(({'|'.join(pages)})\)", lambda link: f"]({pages[link[1]]})", text)
 
 
 def for_the_site(page: str) -> str:
