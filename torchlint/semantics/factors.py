@@ -56,9 +56,9 @@ def _names(node: cst.BaseExpression, *, sure: bool) -> set[str]:
             todo += [node.body, node.orelse]
         elif type(node) is cst.Subscript:
             todo.append(node.value)
-        elif isinstance(node, (cst.List, cst.Tuple)):
+        elif type(node) is cst.Tuple or type(node) is cst.List:
             todo += [element.value for element in node.elements]
-        elif isinstance(node, (cst.GeneratorExp, cst.ListComp)):
+        elif type(node) is cst.GeneratorExp or type(node) is cst.ListComp:
             todo += [node.elt, node.for_in.iter]
     return names
 

@@ -12,7 +12,7 @@ from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, LoopFacts
 from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
-from torchlint.semantics.names import children, dotted
+from torchlint.semantics.names import LEAVES, children, dotted
 from torchlint.semantics.sites import Call, Sites
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, UNKNOWN, Kind, Value
 
@@ -154,7 +154,8 @@ class Model:
                 around = todo.pop()
                 for inner in children(around):
                     self._parents[inner] = around
-                    todo.append(inner)
+                    if type(inner) not in LEAVES:
+                        todo.append(inner)
         return self._parents.get(node)
 
     def hot(self, context: Context) -> Hot | None:

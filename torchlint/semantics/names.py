@@ -73,8 +73,9 @@ def device_bits(text: str) -> int:
     return DEVICE if kind in ACCELERATORS else 0
 
 
-# By the type of a node, what gives the nodes below it.
+# By the type of a node, what gives the nodes below it; and the types that hold none, once one was met.
 _HELD: dict[type[cst.CSTNode], Callable[[Any], list[cst.CSTNode]]] = {}
+LEAVES: set[type[cst.CSTNode]] = set()
 _PUNCTUATION = re.compile(
     "^_|whitespace|lines|paren|comma|header|footer|newline|semicolon|bracket|brace|^[lr]par$|^(?:dot|equal|colon)$|_colon$"
 )
@@ -95,7 +96,7 @@ def _reading(kind: type[cst.CSTNode]) -> Callable[[Any], list[cst.CSTNode]]:
         if name != "__slots__" and not _PUNCTUATION.search(name) and (row := _taking(f"node.{name}", spec.type)):
             rows.append(row)
     if not rows:
-        _ENDS.add(kind)
+        LEAVES.add(kind)
     names: dict[str, Any] = {"plain": _PLAIN}
     exec("\n    ".join(["def held(node):", "found = []", *rows, "return found"]), names)
     _HELD[kind] = names["held"]
@@ -133,11 +134,8 @@ def below(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while todo:
         node = todo.pop()
         yield node
-        todo.extend(children(node))
-
-
-# Below nodes of these types `within` does not look: definitions, and those that hold none, once one was met.
-_ENDS: set[type[cst.CSTNode]] = {cst.FunctionDef, cst.ClassDef, cst.Lambda}
+        if type(node) not in LEAVES:
+            todo += children(node)
 
 
 def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
@@ -146,7 +144,8 @@ def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
     while todo:
         node = todo.pop()
         yield node
-        if type(node) not in _ENDS:
+        kind = type(node)
+        if not (kind in LEAVES or kind is cst.FunctionDef or kind is cst.ClassDef or kind is cst.Lambda):
             todo += reversed(children(node))
 
 
@@ -160,9 +159,9 @@ def names_read(node: cst.CSTNode) -> set[str]:
     found: set[str] = set()
     members: set[cst.CSTNode] = set()  # `weight` alone is no name that is read
     for inner in within([node]):
-        if isinstance(inner, cst.Attribute):
+        if type(inner) is cst.Attribute:
             members.add(inner.attr)
-        elif not isinstance(inner, cst.Name) or inner in members:
+        elif type(inner) is not cst.Name or inner in members:
             continue
         name = dotted(inner)
         if name is not None:

@@ -55,6 +55,9 @@ CHANGES: Final = frozenset(
 )
 
 
+_WITH_TARGET: Final = frozenset({cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor})
+
+
 def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
     """The names and attributes that get a value below, in place or not, also by methods that are called there."""
     written: set[str] = set()
@@ -63,8 +66,8 @@ def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
         targets: list[cst.BaseExpression] = []
         if type(node) is cst.Assign:
             targets = [target.target for target in node.targets]
-        elif isinstance(node, (cst.AugAssign, cst.AnnAssign, cst.NamedExpr, cst.For, cst.CompFor)):
-            targets = [node.target]
+        elif type(node) in _WITH_TARGET:
+            targets = [node.target]  # type: ignore[attr-defined]
         elif type(node) is cst.AsName:
             targets = [node.name] if isinstance(node.name, (cst.Name, cst.Tuple)) else []
         elif type(node) is cst.Call:
@@ -83,9 +86,9 @@ def names_written(model: Model, roots: list[cst.CSTNode]) -> set[str]:
 
 def stored_names(target: cst.BaseExpression) -> set[str]:
     """The names whose values change where a target gets a value: `x` for `x[0]`, for `x.data`, and for `x` itself."""
-    while isinstance(target, (cst.Subscript, cst.StarredElement)):
+    while type(target) is cst.Subscript or type(target) is cst.StarredElement:
         target = target.value
-    if isinstance(target, (cst.Tuple, cst.List)):
+    if type(target) is cst.Tuple or type(target) is cst.List:
         return {name for element in target.elements for name in stored_names(element.value)}
     name = dotted(target)
     if name is None:

@@ -58,7 +58,9 @@ class LoopInvariantOp(Rule):
             return  # a benchmark does the same again and again
         body = body_of(site)
         made = [
-            node for node in within(body) if isinstance(node, (cst.Call, cst.BinaryOperation)) and _is_made(model, node)
+            node
+            for node in within(body)
+            if (type(node) is cst.Call or type(node) is cst.BinaryOperation) and _is_made(model, node)
         ]
         trains = _trains(model, body) if made else False
         costly = [(node, confidence) for node in made if (confidence := _costly(model, node, trains))]
@@ -147,7 +149,7 @@ def _helper(model: Model, site: sites.Call, trains: bool) -> Confidence | None:
                 return None
             if made is not None and (made.in_place or made.name in _FRESH or made.name[:1].isupper()):
                 return None
-        if isinstance(node, (cst.Call, cst.BinaryOperation)):
+        if type(node) is cst.Call or type(node) is cst.BinaryOperation:
             made = operation(model, node)
             costly = costly or (made is not None and made.name in _COSTLY)
     return Confidence.LIKELY if costly else None

@@ -138,12 +138,13 @@ class BindingReader(CallReader):
 
     def self_sum(self, node: cst.Assign, target: cst.BaseExpression, result: Value) -> None:
         """`a = a + b` is an accumulation, and so are `a = 0.9 * a + 0.1 * b` and `a = b if a is None else a + b`."""
-        name = self.text_of(target)
-        if name is None or not self.recording:
-            return
         value = node.value
-        todo = [value.body, value.orelse] if type(value) is cst.IfExp else [value]
-        for total in todo:
+        if not self.recording or not (type(value) is cst.BinaryOperation or type(value) is cst.IfExp):
+            return
+        name = self.text_of(target)
+        if name is None:
+            return
+        for total in [value.body, value.orelse] if type(value) is cst.IfExp else [value]:
             if type(total) is not cst.BinaryOperation or not isinstance(total.operator, (cst.Add, cst.Subtract)):
                 continue
             for scaled, other in ((total.left, total.right), (total.right, total.left)):
@@ -194,7 +195,7 @@ class BindingReader(CallReader):
             if self.recording:
                 self.model.values[target] = value
                 self.sites.assigns.append(sites.Assign(node, target, name, None, value_node, value, self.context))
-        elif isinstance(target, (cst.Tuple, cst.List)):
+        elif type(target) is cst.Tuple or type(target) is cst.List:
             self.unpack(target.elements, value, node, value_node)
         elif type(target) is cst.Attribute:
             self.assign_attribute(target, value, node, value_node)
@@ -213,12 +214,13 @@ class BindingReader(CallReader):
         value_node: cst.BaseExpression | None,
     ) -> None:
         elements = list(elements)
-        if isinstance(node, (cst.For, cst.BaseComp)):
+        if type(node) is cst.For or isinstance(node, cst.BaseComp):
             value = self.unmoved(elements, value)
         parts: list[cst.BaseExpression | None] = [None] * len(elements)
         starred = any(type(element) is cst.StarredElement for element in elements)
-        if isinstance(value_node, (cst.Tuple, cst.List)) and len(value_node.elements) == len(elements) and not starred:
-            parts = [element.value for element in value_node.elements]
+        if type(value_node) is cst.Tuple or type(value_node) is cst.List:
+            if len(value_node.elements) == len(elements) and not starred:
+                parts = [element.value for element in value_node.elements]
         for index, element in enumerate(elements):
             if type(element) is cst.StarredElement:
                 self.assign(element.value, Value(Kind.CONTAINER, elem=self.element(value)), node, None)

@@ -85,7 +85,7 @@ class ConditionReader(AttributeReader):
         text = ""
         if type(test) is cst.Comparison and len(test.comparisons) == 1:
             operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
-            if isinstance(operator, (cst.Equal, cst.NotEqual)) and type(other) is cst.SimpleString:
+            if type(other) is cst.SimpleString and isinstance(operator, (cst.Equal, cst.NotEqual)):
                 test, text = test.left, str(other.raw_value)
                 truth ^= type(operator) is cst.NotEqual
         value = self.frame.env.get(identifier(test.value)) if type(test) is cst.Name else None
@@ -197,13 +197,13 @@ class ConditionReader(AttributeReader):
         if type(test) is cst.Comparison and len(test.comparisons) == 1:
             operator = test.comparisons[0].operator
             right = test.comparisons[0].comparator
-            if isinstance(operator, (cst.Is, cst.Equal)) and type(right) is cst.Name and right.value == "None":
+            if type(right) is cst.Name and right.value == "None" and isinstance(operator, (cst.Is, cst.Equal)):
                 kept = None if flipped else self._looked_up_in(test.left)
             elif type(operator) is cst.NotIn and not flipped or type(operator) is cst.In and flipped:
                 kept = right
             elif type(operator) is cst.NotEqual and isinstance(right, (cst.Name, cst.Attribute)):
                 kept = test.left
-            elif isinstance(operator, (cst.LessThan, cst.GreaterThan)):
+            elif type(operator) is cst.LessThan or type(operator) is cst.GreaterThan:
                 kept = test.left if dotted(test.left) else right
             since = test.left
             if type(since) is cst.BinaryOperation and type(since.operator) is cst.Subtract and not flipped:

@@ -167,7 +167,7 @@ class EvidenceReader(Reader):
         todo = [target]
         while todo:
             part = todo.pop()
-            if isinstance(part, (cst.Tuple, cst.List)):
+            if type(part) is cst.Tuple or type(part) is cst.List:
                 todo += [element.value for element in part.elements]
             else:
                 name = holder(part)

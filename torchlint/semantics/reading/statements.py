@@ -58,8 +58,6 @@ class StatementReader(DefinitionReader):
         return self.block(body.body)
 
     def compound(self, node: cst.BaseStatement | cst.BaseSmallStatement) -> bool:
-        if isinstance(node, cst.BaseSmallStatement):
-            return self.small(node)
         self.statement = node
         if type(node) is cst.For:
             self.for_statement(node)
@@ -73,6 +71,8 @@ class StatementReader(DefinitionReader):
             self.while_statement(node)
         elif type(node) is cst.Match:
             self.match_statement(node)
+        else:  # the body of a suite on one row
+            return self.small(node)  # type: ignore[arg-type]
         return False
 
     def small(self, node: cst.BaseSmallStatement) -> bool:
@@ -107,7 +107,7 @@ class StatementReader(DefinitionReader):
             if self.recording:
                 info.return_sites.append((node.value, value, self.context))
             info.returned.update(self.once(factors, node.value))
-            if isinstance(node.value, (cst.Tuple, cst.List)):
+            if type(node.value) is cst.Tuple or type(node.value) is cst.List:
                 for element in node.value.elements:
                     info.returned.update(self.once(factors, element.value))
         return True
@@ -176,10 +176,10 @@ class StatementReader(DefinitionReader):
         else_left = False
         if node.orelse is not None:
             with self.within(self.branch(node, node.test, else_gate, True)):
-                if isinstance(node.orelse, cst.Else):
-                    else_left = self.suite(node.orelse.body)
-                else:
+                if type(node.orelse) is cst.If:
                     else_left = self.if_statement(node.orelse) is None
+                else:
+                    else_left = self.suite(node.orelse.body)
         else_env = self.frame.env
         if then_left and else_left:
             return None
@@ -400,7 +400,7 @@ def _leaves(body: cst.BaseSuite) -> bool:
     last = body.body[-1] if body.body else None
     if type(last) is cst.SimpleStatementLine:
         last = last.body[-1]
-    return isinstance(last, (cst.Break, cst.Return))
+    return type(last) is cst.Break or type(last) is cst.Return
 
 
 def _warns(body: cst.BaseSuite) -> bool:
