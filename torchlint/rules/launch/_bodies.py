@@ -104,3 +104,19 @@ def _note_called(function: FunctionInfo, called: set[FunctionInfo]) -> None:
         if one not in called:
             called.add(one)
             todo += [effect.callee for effect in one.effects if effect.callee is not None]
+
+
+def slice_of_one(part: cst.BaseSlice) -> cst.BaseExpression | None:
+    """Where a slice begins that holds one position: `[i : i + 1]`."""
+    if type(part) is not cst.Slice or type(part.lower) is not cst.Name or part.step is not None:
+        return None
+    upper = part.upper
+    holds_one = (
+        type(upper) is cst.BinaryOperation
+        and type(upper.operator) is cst.Add
+        and type(upper.left) is cst.Name
+        and upper.left.value == part.lower.value
+        and type(upper.right) is cst.Integer
+        and upper.right.value == "1"
+    )
+    return part.lower if holds_one else None

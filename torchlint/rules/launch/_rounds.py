@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.rules.launch._bodies import Comprehension, bound_names
+from torchlint.rules.launch._bodies import Comprehension, bound_names, slice_of_one
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import children, dotted, names_in, within
 from torchlint.source import written
@@ -239,7 +239,7 @@ class Rounds:
 
     def _is_ragged(self, node: cst.CSTNode) -> bool:
         """A slice whose bound is the position, follows from it, or is counted: rounds of unequal work, or blocks."""
-        if not isinstance(node, cst.Slice) or self._packs(node):
+        if not isinstance(node, cst.Slice) or slice_of_one(node) is not None or self._packs(node):
             return False
         for bound in (node.lower, node.upper):
             if bound is None:

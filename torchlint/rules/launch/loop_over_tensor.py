@@ -14,7 +14,7 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _row_repairs
-from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, bound_names, calls_in
+from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, bound_names, calls_in, slice_of_one
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
@@ -245,6 +245,7 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
     if type(node) is cst.Subscript:
         base = model.value(node.value)
         indices = [part.slice.value for part in node.slice if type(part.slice) is cst.Index]
+        indices += [low for part in node.slice if (low := slice_of_one(part.slice)) is not None]
         if base.on_host or not any(names_in(index) & targets for index in indices):
             return None
         if base.kind in _MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:

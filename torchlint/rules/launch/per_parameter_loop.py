@@ -148,6 +148,17 @@ def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> 
     return None
 
 
+def _overrides(method: FunctionInfo, other: FunctionInfo) -> bool:
+    """Whether a method stands in a subclass for another one: which of them runs, the object decides, not the call."""
+    return (
+        method is not other
+        and method.name == other.name
+        and method.cls is not None
+        and other.cls is not None
+        and other.cls in method.cls.lineage()
+    )
+
+
 def _beside_foreach(model: Model, context: Context) -> bool:
     """Whether a foreach function does the same on another way: beside a branch here, or where a caller chooses."""
     owner = model.function_of(context)
@@ -158,7 +169,8 @@ def _beside_foreach(model: Model, context: Context) -> bool:
         return False
     siblings: set[FunctionInfo | None] = set(functions)
     for function in functions - {owner}:
-        siblings.update(effect.callee for effect in function.effects if effect.callee is not None)
+        called = (effect.callee for effect in function.effects if effect.callee is not None)
+        siblings.update(callee for callee in called if not _overrides(callee, owner))
     return any(
         (site.callee or "").startswith("torch._foreach_") and model.function_of(site.context) in siblings
         for site in model.sites.calls

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 from torchlint.findings import Confidence
@@ -33,6 +34,10 @@ from torchlint.semantics.values import (
 
 _NAMED_TUPLE = "collections.namedtuple.made"  # the class that `collections.namedtuple` makes
 
+_FUNCTIONAL_CALLS = frozenset(
+    "torch.func.functional_call torch.nn.utils.stateless.functional_call torch._functional_call".split()
+)
+
 _TENSOR_NAMESPACES = frozenset(
     """torch torch.nn.functional torch.linalg torch.fft torch.special torch.nn.utils torch.nn.utils.rnn torch.sparse
     torch.Tensor torch.autograd torch.ops torch.nn.attention""".split()
@@ -52,6 +57,8 @@ class ExternalReader(MethodReader):
             if qual in known.BUILTINS:
                 return UNKNOWN
             return self.call_unknown(site)
+        if qual in _FUNCTIONAL_CALLS and len(site.arguments) > 2:
+            return self.functional_call(site)
         if top == "torch":
             return self.call_torch(qual, rest, site)
         if qual in known.CLOCKS:
@@ -146,6 +153,15 @@ class ExternalReader(MethodReader):
                 Kind.BATCH, Confidence.POSSIBLE, device=base.device, graph=graph, origins=(site.node,), deps=base.deps
             )
         return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, origins=(site.node,))
+
+    def functional_call(self, site: sites.Call) -> Value:
+        """`functional_call(module, parameters, inputs)`: the module is called."""
+        module, inputs = site.arguments[0].value, site.arguments[2]
+        given = [inputs.value]
+        if inputs.value.kind is Kind.CONTAINER:
+            given = [*(inputs.value.items or {}).values()] or [self.element(inputs.value)]
+        arguments = [sites.Argument(None, "", inputs.node, value) for value in given]
+        return self.call_module(module, replace(site, function=module, arguments=arguments))
 
     def rearranged(self, name: str, site: sites.Call) -> Value | None:
         """What einops or einx make of tensors; None where their operands are not known to be such."""
