@@ -274,6 +274,7 @@ def describe(value: Value) -> str:
 
 _SCALARS = (Kind.NUMBER, Kind.CLOCK)
 _CALLED = (Kind.FUNCTION, Kind.CLASS)
+_PLACED_OTHERWISE = (Kind.STRING, Kind.OBJECT)  # than tensors: see `_device`
 _NO_MANAGER = "contextlib.nullcontext"
 _MOST_CLASSES = 6  # of more, a call tells nothing of any
 
@@ -296,7 +297,7 @@ def join(a: Value, b: Value) -> Value:
         entered = b if a.qual == _NO_MANAGER else a
         return entered if entered.optional else entered.but(optional=True)  # as None is to a value
     same_fn = a.fn is b.fn
-    cls, classes, origins = a.cls, a.classes, _origins(a, b)
+    cls, classes, origins = a.cls, a.classes, _union(a.origins, b.origins)
     if a.cls is not b.cls or a.classes != b.classes:
         cls = a.cls.common_base(b.cls) if a.cls is not None and b.cls is not None else None
         if cls is not None:
@@ -324,7 +325,7 @@ def join(a: Value, b: Value) -> Value:
     new.conf = a.conf if a.conf is b.conf else min(a.conf, b.conf)
     new.const = const
     new.deps = a.deps | b.deps
-    new.device = _device(a, b)
+    new.device = _device(a, b) if a.kind in _PLACED_OTHERWISE else a.device | b.device
     new.dtype = a.dtype if a.dtype == b.dtype else None
     new.elem = elem
     new.fn = a.fn if same_fn else None
@@ -333,7 +334,7 @@ def join(a: Value, b: Value) -> Value:
     new.ident = a.ident if a.ident == b.ident else None
     new.items = items
     new.kind = a.kind
-    new.loaders = _union(a.loaders, b.loaders)
+    new.loaders = a.loaders if a.loaders is b.loaders else _union(a.loaders, b.loaders)
     new.optional = a.optional or b.optional
     new.origins = origins
     new.pinned = a.pinned if a.pinned == b.pinned else None

@@ -48,6 +48,12 @@ _TRUE = Value(Kind.NUMBER, const=True, dtype="bool")
 _FALSE = Value(Kind.NUMBER, const=False, dtype="bool")
 
 
+@functools.cache
+def _builtin(name: str) -> Value:
+    classes = ("int", "float", "str", "bool", "list", "dict", "set", "tuple", "object", "type")
+    return Value(Kind.CLASS if name in classes else Kind.FUNCTION, qual=name)
+
+
 class AttributeReader(InstanceReader):
     """Evaluates names and attributes."""
 
@@ -64,12 +70,7 @@ class AttributeReader(InstanceReader):
         if name == "True" or name == "False":
             return _TRUE if name == "True" else _FALSE
         if name in known.BUILTINS:
-            return Value(
-                Kind.CLASS
-                if name in ("int", "float", "str", "bool", "list", "dict", "set", "tuple", "object", "type")
-                else Kind.FUNCTION,
-                qual=name,
-            )
+            return _builtin(name)
         return UNKNOWN
 
     def _attribute(self, node: cst.Attribute) -> Value:

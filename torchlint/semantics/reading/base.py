@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import libcst as cst
 
@@ -67,6 +67,33 @@ class _Within:
 
     def __exit__(self, *_: object) -> None:
         self.reader.context = self.saved
+
+
+_MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
+
+
+def _place_of(operands: Sequence[Value]) -> int:
+    """Where the result of an operation is: host and device do not mix, unless one is a single number."""
+    bits, on_host = 0, False
+    for value in operands:
+        if value.device == DEVICE:
+            return DEVICE
+        if value.device == HOST:
+            on_host = on_host or bool(value.rank)
+            if value.rank == 0 and len(operands) > 1:
+                continue  # a 0-d host tensor rides along
+        bits |= value.device or ANYWHERE
+    return HOST if on_host else bits or HOST
+
+
+def _graph_of(operands: Sequence[Value]) -> int:
+    """Whether a graph hangs on the result of an operation: it does where one hangs on any operand."""
+    marks = 0
+    for value in operands:
+        if value.graph == ATTACHED:
+            return ATTACHED
+        marks |= value.graph or MAYBE
+    return marks & ~DETACHED or DETACHED
 
 
 class Reader:
@@ -206,28 +233,12 @@ class Reader:
         graph: int | None = None,
     ) -> Value:
         """The tensor that an operation on operands gives."""
-        tensors = [value for value in operands if value.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)]
+        tensors = [value for value in operands if value.kind in _MAYBE_TENSORS]
         placed = [value for value in tensors if value.kind is not Kind.UNKNOWN] or tensors
         if device is None:
-            bits = 0
-            for value in placed:
-                if value.rank == 0 and value.device == HOST and len(placed) > 1:
-                    continue  # a 0-d host tensor rides along
-                bits |= value.device or ANYWHERE
-            if any(value.device == DEVICE for value in placed):
-                bits = DEVICE
-            elif any(value.device == HOST and value.rank for value in placed):
-                bits = HOST  # the two do not mix, unless one is a single number
-            device = bits or HOST
+            device = _place_of(placed)
         if graph is None:
-            marks = 0
-            for value in tensors:
-                marks |= value.graph or MAYBE
-            if any(value.graph == ATTACHED for value in tensors):
-                marks = ATTACHED
-            elif marks & ~DETACHED:
-                marks &= ~DETACHED
-            graph = marks or DETACHED
+            graph = _graph_of(tensors)
         if graph != DETACHED and self.grad_is_off():
             graph = DETACHED
         if conf is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -40,6 +42,26 @@ _SIMPLE_TYPES: dict[str, Value] = {
 
 
 _SEQUENCES = frozenset("list List Sequence Iterable Iterator Generator tuple Tuple set Set Collection deque".split())
+
+
+@functools.lru_cache(maxsize=4096)
+def _of_package(qual: str) -> tuple[Value, bool]:
+    """What a canonical name of another package is, and whether its use is a sign of an accelerator."""
+    last = qual.rsplit(".", 1)[-1]
+    top = qual.split(".", 1)[0]
+    accelerates = qual.startswith("torch.cuda") and last not in ("is_available", "device_count", "cuda", "amp")
+    if top == "torch":
+        if last in known.DTYPES:
+            return Value(Kind.DTYPE, dtype=known.DTYPES[last], qual=qual), accelerates
+        if last in known.TORCH_CONSTANTS and qual.count(".") == 1:
+            return NUMBER.but(qual=qual), accelerates
+    elif top in ("math", "numpy") and last in known.NUMBERS:
+        return NUMBER, False
+    if last[:1].isupper() or qual in ("torch.device", "torch.dtype", "torch.no_grad", "torch.enable_grad"):
+        return Value(Kind.CLASS, qual=qual), accelerates
+    if qual in known.NAMESPACES:
+        return Value(Kind.NAMESPACE, qual=qual), accelerates
+    return Value(Kind.FUNCTION, qual=qual), accelerates
 
 
 class InstanceReader(EvidenceReader):
@@ -135,23 +157,10 @@ class InstanceReader(EvidenceReader):
             linked = self.model.project.lookup(qual, self.model)
             if linked is not None:
                 return linked
-        qual = known.canonical(qual)
-        last = qual.rsplit(".", 1)[-1]
-        top = qual.split(".", 1)[0]
-        if top == "torch":
-            if qual.startswith("torch.cuda") and last not in ("is_available", "device_count", "cuda", "amp"):
-                self.model.accelerated = True
-            if last in known.DTYPES:
-                return Value(Kind.DTYPE, dtype=known.DTYPES[last], qual=qual)
-            if last in known.TORCH_CONSTANTS and qual.count(".") == 1:
-                return NUMBER.but(qual=qual)
-        elif top in ("math", "numpy") and last in known.NUMBERS:
-            return NUMBER
-        if last[:1].isupper() or qual in ("torch.device", "torch.dtype", "torch.no_grad", "torch.enable_grad"):
-            return Value(Kind.CLASS, qual=qual)
-        if qual in known.NAMESPACES:
-            return Value(Kind.NAMESPACE, qual=qual)
-        return Value(Kind.FUNCTION, qual=qual)
+        value, accelerates = _of_package(known.canonical(qual))
+        if accelerates:
+            self.model.accelerated = True
+        return value
 
     def instance_of_external(self, qual: str) -> Value:
         """An instance of a class of another package."""
@@ -230,7 +239,8 @@ class InstanceReader(EvidenceReader):
                 return UNKNOWN
             return UNKNOWN if right.kind is Kind.UNKNOWN and left.kind is not Kind.NONE else join(left, right)
         if type(node) is cst.Name and node.value in _SIMPLE_TYPES and self.lookup(node.value) is None:
-            return _SIMPLE_TYPES[node.value].but()  # a container grows
+            declared = _SIMPLE_TYPES[node.value]
+            return declared.but() if declared.kind is Kind.CONTAINER else declared  # a container grows
         if type(node) is cst.Name and node.value == "None":
             return NONE
         if type(node) is cst.Tuple:  # the second argument of isinstance

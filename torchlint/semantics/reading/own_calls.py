@@ -227,6 +227,8 @@ class OwnCallReader(ExpressionReader):
                 graph = (graph & ~own_graph & ~MAYBE) | told_graph
         if graph & (MAYBE | ATTACHED) and self.grad_is_off():
             graph = DETACHED
+        if device == returns.device and graph == returns.graph and deps == returns.deps and returns.ident is None:
+            return returns
         return returns.but(device=device, graph=graph, deps=deps, ident=None)
 
     def _given_on_host(self, info: FunctionInfo, deps: int, values: dict[int, Value]) -> bool:
