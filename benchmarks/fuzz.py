@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import copy
 import datetime
 import json
@@ -263,7 +264,8 @@ def grammatical(seconds: float, seed: int) -> Iterator[str]:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         made.clear()
-        make()
+        with contextlib.suppress(AttributeError, TypeError):  # some trees that hypothesmith makes have no text
+            make()
         seed += 1
         make = hypothesis.seed(seed)(make)
         for text in made:

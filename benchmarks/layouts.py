@@ -34,7 +34,10 @@ def lay_out(text: str, draw: random.Random) -> str:
     tree = ast.dump(ast.parse(text))
     for change in (_joined, _parenthesised, _spaced, _commented, _indented):
         if draw.random() < 0.6:
-            changed = change(text, draw)
+            try:
+                changed = change(text, draw)
+            except (SyntaxError, tokenize.TokenError):  # of `tokenize`, which reads less than CPython does
+                continue
             if _dumped(changed) == tree:
                 text = changed
     return text.replace("\n", draw.choice(_LINE_ENDS))

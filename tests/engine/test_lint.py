@@ -69,6 +69,18 @@ def test_a_rule_that_fails_is_named_and_the_others_go_on(monkeypatch: Any) -> No
     assert "\n" not in error
 
 
+@pytest.mark.parametrize(("error", "says"), [(MemoryError(), "memory"), (KeyError("x"), "internal error: KeyError")])
+def test_what_goes_wrong_beside_the_rules_stops_no_other_file(monkeypatch: Any, error: Exception, says: str) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    use_rules(monkeypatch, fake_rule())
+    monkeypatch.setattr("torchlint.engine.lint.findings_of", fail)
+    (said,) = lint("loader\nslow()\n").errors
+    assert said.startswith("a.py: ")
+    assert says in said
+
+
 @pytest.mark.parametrize(
     ("data", "row"),
     [(b"loader = slow(\n", 1), (b"loader\nslow() = '\xff'\n", 2), (b"loader\nslow()\n" + b"(" * 5000, 3)],

@@ -242,9 +242,11 @@ def test_standard_input_gets_a_notebook_back(tmp_path: Path) -> None:
     assert change.after.data == path.read_bytes().replace(b"total += loss", b"total += loss.detach()")
 
 
-@pytest.mark.parametrize("sources", [[SETUP], [SETUP, BROKEN], [SETUP, LOOP + "  # noqa"]])
+@pytest.mark.parametrize(
+    "sources", [[SETUP], [SETUP, BROKEN], [SETUP, LOOP + "  # noqa"], [SETUP, LOOP, {"source": 7}]]
+)
 @pytest.mark.parametrize("end", ["", "\n", "\r\n\r\n"])
-def test_a_notebook_that_needs_no_fix_stays_as_it_is(tmp_path: Path, sources: Sequence[str], end: str) -> None:
+def test_a_notebook_that_needs_no_fix_stays_as_it_is(tmp_path: Path, sources: Sequence[Any], end: str) -> None:
     path = write(tmp_path / "a.ipynb", sources)
     path.write_bytes(path.read_bytes().rstrip() + end.encode())
     before, modified = path.read_bytes(), path.stat().st_mtime_ns

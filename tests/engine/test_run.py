@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -63,17 +62,26 @@ def test_each_file_has_the_settings_closest_to_it(project: Path, monkeypatch: An
     assert places(result) == EXPECTED[:2]
 
 
+def test_a_file_that_no_memory_holds_is_not_read(project: Path, monkeypatch: Any) -> None:
+    use_rules(monkeypatch, fake_rule())
+    with (project / "b.py").open("wb") as file:
+        file.truncate(1 << 40)  # which takes no room on the disk
+    result = run.check([project], settings(project))
+    assert [(name, code) for name, code in places(result) if name == "b.py"] == [("b.py", "TL003")]
+    assert len(places(result)) == len(EXPECTED)
+
+
 def test_files_that_cannot_be_read_do_not_stop_the_others(project: Path, monkeypatch: Any) -> None:
     use_rules(monkeypatch, fake_rule())
     (project / "a.py").write_bytes(b"'\xff'\n")
-    read = Path.read_bytes
+    read = job.read_source
 
     def vanished(path: Path) -> bytes:
         if path.name == "b.py":
             raise FileNotFoundError(2, "No such file or directory")
         return read(path)
 
-    monkeypatch.setattr(Path, "read_bytes", vanished)
+    monkeypatch.setattr(job, "read_source", vanished)
     result = run.check([project, project / "nowhere.py"], settings(project))
     assert places(result) == [("a.py", "TL003"), ("b.py", "TL003"), EXPECTED[2]]
     (error,) = result.errors
@@ -137,6 +145,20 @@ class TestWorkers:
         monkeypatch.setattr(job, "lint_document", endless)
         monkeypatch.setattr(pool, "_PATIENCE", 3.0)
         assert dict(places(run.check([project], settings(project, jobs=2)))) == dict(EXPECTED) | {"b.py": "TL003"}
+
+    @pytest.mark.parametrize("startable", [0, 1])
+    def test_what_no_worker_does_is_done_here(self, project: Path, monkeypatch: Any, startable: int) -> None:
+        started: list[object] = []
+
+        class Scarce(pool._Worker):
+            def __init__(self, *arguments: Any) -> None:
+                if len(started) == startable:
+                    raise BlockingIOError("no more processes")
+                started.append(self)
+                super().__init__(*arguments)
+
+        monkeypatch.setattr(pool, "_Worker", Scarce)
+        assert places(run.check([project], settings(project, jobs=2))) == EXPECTED
 
     def test_ctrl_c_ends_them(self, project: Path) -> None:
         def interrupt(_done: int, _total: int) -> None:
@@ -208,9 +230,9 @@ class TestCache:
         first = self.check(project)
         entries = [path for path in (project / ".cache").rglob("*") if path.is_file() and len(path.name) == 62]
         assert len(entries) == 3
-        for entry, damage in zip(entries, ("", "[]", '[0, [{"code": 1}]]'), strict=True):
-            json.loads(entry.read_text())
-            entry.write_text(damage)
+        for entry, damage in zip(entries, ((b"}", b""), (b'"row', b'"raw'), (b"TL101", b"TL102")), strict=True):
+            data = entry.read_bytes()
+            entry.write_bytes(data[:-1] if damage[0] not in data else data.replace(*damage))
         assert self.check(project) == first
         assert len(linted) == 6
 

@@ -25,6 +25,13 @@ def test_content_is_replaced_and_mode_kept(file: Path) -> None:
     assert os.listdir(file.parent) == ["a.py"]
 
 
+def test_a_name_may_be_as_long_as_names_are(tmp_path: Path) -> None:
+    path = tmp_path / f"{'é' * 126}.py"
+    path.write_bytes(b"old")
+    write(path, b"new", expected=b"old")
+    assert path.read_bytes() == b"new"
+
+
 def test_a_link_stays_a_link(file: Path) -> None:
     link = file.parent / "sub" / "link.py"
     link.parent.mkdir()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from torchlint.source import shape
@@ -84,3 +86,14 @@ def test_the_row_is_that_of_the_statement() -> None:
     with pytest.raises(UnreadableError) as refused:
         check("a\nb\n" + SHAPES["nested brackets"](5_000))
     assert refused.value.row == 3
+
+
+def test_blocks_nest_as_deep_as_in_python() -> None:
+    text = SHAPES["nested blocks"]
+    check(text(99))
+    ast.parse(text(99))
+    with pytest.raises(UnreadableError) as refused:
+        check(text(101))
+    with pytest.raises(IndentationError) as wrong:
+        ast.parse(text(101))
+    assert refused.value.row == wrong.value.lineno

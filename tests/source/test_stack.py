@@ -19,6 +19,16 @@ def test_recursion_goes_deep() -> None:
     assert call_deep(lambda: call_deep(lambda: depth(50_000))) == 50_000
 
 
+def test_without_threads_the_stack_at_hand_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert call_deep(lambda: call_deep(lambda: depth(10))) == 10
+    with pytest.raises(RecursionError):
+        call_deep(lambda: depth(50_000))
+
+
 def test_the_limit_is_what_it_was_afterwards() -> None:
     """What follows in the process must still end in RecursionError, not in the end of the stack."""
     before = sys.getrecursionlimit()

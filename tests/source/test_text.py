@@ -19,14 +19,16 @@ def read(data: bytes) -> SourceFile:
     [
         (b"x = 1\n", "x = 1\n", "utf-8"),
         ("é = 1\n".encode(), "é = 1\n", "utf-8"),
-        (b"# -*- coding: latin-1 -*-\ns = '\xe9'\n", "# -*- coding: latin-1 -*-\ns = 'é'\n", "latin-1"),
+        (b"# -*- coding: latin-1 -*-\ns = '\xe9'\n", "# -*- coding: latin-1 -*-\ns = 'é'\n", "iso-8859-1"),
         (b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\ns='\x80'\n", None, "cp1252"),
         (b"# coding: utf-8\n# coding: latin-1\ns='\xc3\xa9'\n", "# coding: utf-8\n# coding: latin-1\ns='é'\n", "utf-8"),
         (b"x = 1\n# coding: latin-1\n", None, "utf-8"),  # not below code
-        (b"# a\r# coding: latin-1\rs='\xe9'\r", "# a\n# coding: latin-1\ns='é'\n", "latin-1"),
+        (b"# a\r# coding: latin-1\rs='\xe9'\r", "# a\n# coding: latin-1\ns='é'\n", "iso-8859-1"),
         (b"\n\n# coding: latin-1\n", None, "utf-8"),  # the third row is too late
         (b"\xef\xbb\xbf# coding: utf-8\nx\n", "# coding: utf-8\nx\n", "utf-8"),
         (b"# coding: UTF_8-unix\nx\n", None, "utf-8"),
+        (b"# coding: Latin_1-unix\ns='\xe9'\n", "# coding: Latin_1-unix\ns='é'\n", "iso-8859-1"),
+        (b"# coding: iso-8859-15\ns='\xa4'\n", "# coding: iso-8859-15\ns='€'\n", "iso-8859-15"),
     ],
 )
 def test_bytes_are_decoded_as_declared(data: bytes, text: str | None, encoding: str) -> None:

@@ -11,6 +11,8 @@ import click
 
 __all__ = ["write_atomically"]
 
+_SHOWN = 40  # characters of a name in that of the file written beside it: some are as long as names may be
+
 
 def write_atomically(path: Path, text: str) -> None:
     """Replace the file `path` by `text` at once: at every moment it is whole, the old one or the new one.
@@ -22,7 +24,7 @@ def write_atomically(path: Path, text: str) -> None:
         if os.path.exists(target) and not os.path.isfile(target):  # a pipe, or a device such as /dev/stdout
             target.write_text(text, encoding="utf-8", errors="backslashreplace")
             return
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:_SHOWN]}.", dir=target.parent)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:
                 file.write(text)

@@ -3,7 +3,7 @@
 A key is made of everything that decides a result: the file's bytes and name, the settings, and what computes it. So an
 entry is never stale, and no run has to throw another's away. Each entry is a file of its own, written under another
 name and renamed: parallel runs and kills leave it whole or absent. A cache that cannot be written, or an entry that
-cannot be read, is no error: the work is done again. Entries are JSON: a cache that somebody else made is data, and runs
+cannot be read or was damaged, is no error: the work is done again. Entries are JSON behind a checksum: a cache that somebody else made is data, and runs
 nothing.
 """
 
@@ -23,6 +23,7 @@ from typing import Any
 from torchlint.engine.lint import FileResult
 from torchlint.engine.settings import Settings
 from torchlint.findings import Applicability, Confidence, Edit, Finding, Fix, Impact, Position, Related
+from torchlint.source.files import read_regular
 
 __all__ = ["Cache", "decoded", "encoded", "environment"]
 
@@ -54,7 +55,7 @@ class Cache:
         if self.folder is None:
             return None
         try:
-            return decoded(json.loads(self._path(self.folder, key).read_bytes()), filename)
+            return decoded(json.loads(_read(self._path(self.folder, key))), filename)
         except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
             return None
 
@@ -69,7 +70,7 @@ class Cache:
         if self.folder is None:
             return None
         try:
-            return self._note(self.folder, name).read_text(encoding="utf-8", errors="surrogateescape")
+            return _read(self._note(self.folder, name)).decode("utf-8", "surrogateescape")
         except (OSError, ValueError):
             return None
 
@@ -85,7 +86,8 @@ class Cache:
             handle, temporary = tempfile.mkstemp(dir=path.parent)
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(text.encode("utf-8", "surrogateescape"))
+                    content = text.encode("utf-8", "surrogateescape")
+                    file.write(_checksum(content) + content)
                 os.replace(temporary, path)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -123,6 +125,22 @@ class Cache:
             file = shard.parent / name
             if not file.exists():
                 file.write_text(text, encoding="ascii")
+
+
+def _read(path: Path) -> bytes:
+    """What a file of the cache holds. Raises ValueError where that is not what was written."""
+    data = read_regular(path)
+    checksum, content = data[:_CHECKSUM], data[_CHECKSUM:]
+    if checksum != _checksum(content):
+        raise ValueError("damaged")
+    return content
+
+
+_CHECKSUM = 16  # bytes
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
 
 
 @functools.lru_cache(maxsize=64)

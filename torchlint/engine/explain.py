@@ -27,6 +27,7 @@ from torchlint.engine.settings import Configuration, Settings
 from torchlint.engine.suppression import Suppressions
 from torchlint.findings import Finding, Position
 from torchlint.source import directives
+from torchlint.source.files import read_source
 from torchlint.source.modules import Modules
 from torchlint.source.notebook import Notebook, View, is_notebook
 from torchlint.source.stack import call_deep
@@ -109,7 +110,7 @@ def explain(path: Path, row: int, configuration: Configuration) -> Explanation:
     if is_notebook(str(path)):
         raise UserError(f"{name}: is a notebook; explain reads Python files")
     try:
-        source = SourceFile.from_bytes(path.read_bytes(), name)
+        source = SourceFile.from_bytes(read_source(path), name)
     except OSError as error:
         raise UserError(f"{name}: cannot be read: {error.strerror or error}") from error
     except UnreadableError as error:
@@ -146,7 +147,7 @@ def _read(job: Job, configuration: Configuration) -> tuple[list[Linked], dict[st
         index = group.numbers[number]
         other = jobs[index]
         try:
-            document = read_document(other.path.read_bytes(), other.name)
+            document = read_document(read_source(other.path), other.name)
         except (OSError, UnreadableError):
             continue
         if isinstance(document, Notebook):

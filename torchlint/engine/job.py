@@ -16,6 +16,7 @@ from torchlint.engine.lint import FileResult, is_of_interest, unreadable
 from torchlint.engine.notebooks import Document, lint_document, lint_documents, read_document
 from torchlint.engine.programs import Programs
 from torchlint.engine.settings import Settings
+from torchlint.source.files import read_source
 from torchlint.source.modules import Modules, circles
 from torchlint.source.text import SourceFile, UnreadableError
 
@@ -161,7 +162,7 @@ class Linter:
     def read(job: Job, reader: Callable[[bytes, str], T]) -> T | FileResult:
         """A file as `reader` reads it, or what is reported of a file that cannot be read."""
         try:
-            return reader(job.path.read_bytes() if job.data is None else job.data, job.name)
+            return reader(read_source(job.path) if job.data is None else job.data, job.name)
         except OSError as error:
             reason = UnreadableError(f"cannot be read: {error.strerror or error}")
         except UnreadableError as error:

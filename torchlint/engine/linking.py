@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchlint.engine.job import Group, Job
+from torchlint.source.files import read_source
 from torchlint.source.modules import Modules, Place
 from torchlint.source.notebook import Notebook, is_notebook
 from torchlint.source.text import UnreadableError
@@ -78,7 +79,7 @@ def _contents(jobs: Sequence[Job]) -> Iterator[tuple[int, _Content]]:
         notebook = is_notebook(job.path.name)
         if notebook or job.path.suffix == ".py":
             try:
-                data = job.path.read_bytes() if job.data is None else job.data
+                data = read_source(job.path) if job.data is None else job.data
                 yield number, _of_cells(Notebook.from_bytes(data, job.name)) if notebook else _Content(data, data)
             except (OSError, UnreadableError):
                 continue  # it says so when it is linted

@@ -139,8 +139,17 @@ def lint_source(
         return call_deep(functools.partial(_lint, source, settings, codes, rules, has_directives, part_at=part_at))
     except UnreadableError as error:
         return unreadable(source.path, error, settings, path)
-    except RecursionError:
-        return unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
+    except Exception as error:
+        return _failed(source.path, error, settings, path)
+
+
+def _failed(filename: str, error: Exception, settings: Settings, path: Path | None) -> FileResult:
+    """The result of a file that is read and yet cannot be linted: what goes wrong with one stops no other."""
+    if isinstance(error, RecursionError):
+        return unreadable(filename, UnreadableError("too deeply nested"), settings, path)
+    if isinstance(error, MemoryError):
+        return FileResult(errors=(f"{filename}: there is not enough memory to lint it",))
+    return FileResult(errors=(f"{filename}: internal error: {type(error).__name__}: {error}",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +208,8 @@ def _lint_linked(files: Mapping[int, LinkedFile], modules: Modules, part: Part |
             results[number] = _lint(source, settings, codes, rules, has_directives, linked, part_at)
         except UnreadableError as error:
             results[number] = unreadable(source.path, error, settings, path)
-        except RecursionError:
-            results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
+        except Exception as error:
+            results[number] = _failed(source.path, error, settings, path)
     facts = facts_of({n: linked.model for n, linked in together.items()}) if tell else None
     for linked in together.values():
         linked.model.release()

@@ -115,6 +115,8 @@ def _in_cells(result: FileResult, views: Mapping[str, View], own: View | None, r
     if not views:
         return result
     findings = [_in_cell(_explained(finding, views), own) for finding in result.findings]
+    if None in refused.unread:  # what is no notebook in part is not written to
+        findings = [replace(finding, fix=None) for finding in findings]
     findings = sorted((*refused.findings, *findings), key=_place)
     return replace(result, findings=tuple(findings), unread=(*refused.unread, *result.unread))
 

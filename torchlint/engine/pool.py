@@ -47,8 +47,13 @@ class _Worker:
         self.held: deque[Group] = deque()
         self.since = time.monotonic()  # when it began with the first of them
         self.process: BaseProcess = context.Process(target=_work, args=(other, self.pipe), daemon=True)
-        self.process.start()
-        other.close()
+        try:
+            self.process.start()
+        except BaseException:
+            self.pipe.close()
+            raise
+        finally:
+            other.close()
 
 
 class _Pool:
@@ -59,13 +64,17 @@ class _Pool:
         self.workers: list[_Worker] = []
 
     def start(self, count: int) -> None:
-        """Start workers: by fork where nothing else runs in this process, since that is fast and shares memory."""
+        """Start workers: by fork where nothing else runs in this process, since that is fast and shares memory.
+
+        They are fewer where the system gives no more of what they need: processes, open files, memory.
+        """
         import_what_lints()
         alone = threading.active_count() == 1
         method = "fork" if sys.platform == "linux" and alone else "spawn"
         context = multiprocessing.get_context(method)
-        for _ in range(min(count, len(self.waiting))):
-            self.workers.append(_Worker(context, self.jobs))
+        with contextlib.suppress(OSError, MemoryError):
+            for _ in range(min(count, len(self.waiting))):
+                self.workers.append(_Worker(context, self.jobs))
 
     def results(self) -> Iterator[tuple[int, FileResult]]:
         while True:
@@ -73,6 +82,7 @@ class _Pool:
                 self._feed(worker)
             busy = [worker for worker in self.workers if worker.held]
             if not busy:
+                yield from self._without_workers()
                 return
             ready = wait([worker.pipe for worker in busy], timeout=_PATIENCE / 10)
             for worker in busy:
@@ -83,6 +93,14 @@ class _Pool:
                 ):
                     worker.process.kill()
                     yield from self._bury(worker, f"gave no result within {patience:.0f} s")
+
+    def _without_workers(self) -> Iterator[tuple[int, FileResult]]:
+        """What is left where no worker could be started."""
+        linter = Linter()
+        while self.waiting:
+            numbers = (group := self.waiting.popleft()).numbers
+            yield from zip(numbers, linter.lint_together([self.jobs[number] for number in numbers], group), strict=True)
+        linter.close()
 
     def _feed(self, worker: _Worker) -> None:
         while self.waiting and len(worker.held) < _AHEAD:

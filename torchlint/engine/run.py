@@ -20,6 +20,7 @@ from torchlint.engine.notebooks import Document, read_document
 from torchlint.engine.settings import Configuration, ConfigurationError, Settings
 from torchlint.findings import Finding
 from torchlint.source.discovery import Found, discover, is_excluded
+from torchlint.source.files import read_source
 from torchlint.source.notebook import Notebook, is_notebook
 from torchlint.source.text import UnreadableError
 
@@ -80,7 +81,7 @@ class RunResult:
 
 def _read(where: Path | bytes, filename: str) -> Document | None:
     try:
-        return read_document(where if isinstance(where, bytes) else where.read_bytes(), filename)
+        return read_document(where if isinstance(where, bytes) else read_source(where), filename)
     except (OSError, UnreadableError):
         return None
 
@@ -175,7 +176,7 @@ def _is_saved(job: Job) -> bool:
     if job.data is None:
         return True
     try:
-        saved = job.path.read_bytes()
+        saved = read_source(job.path)
         if not is_notebook(job.path.name):
             return saved == job.data
         one, other = (Notebook.from_bytes(data, job.name) for data in (saved, job.data))

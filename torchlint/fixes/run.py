@@ -18,6 +18,7 @@ from torchlint.fixes.apply import choose, edited, is_applicable
 from torchlint.fixes.diff import unified_diff
 from torchlint.fixes.imports import drop_unused
 from torchlint.fixes.write import write
+from torchlint.source.files import read_source
 from torchlint.source.parse import parse
 from torchlint.source.text import SourceFile, UnreadableError
 
@@ -148,7 +149,7 @@ def _texts(document: Document) -> Iterator[tuple[str, str]]:
 def read(job: Job) -> Document:
     """The file of a job as it is now. Raises UserError or UnreadableError."""
     try:
-        return read_document(job.path.read_bytes() if job.data is None else job.data, job.name)
+        return read_document(read_source(job.path) if job.data is None else job.data, job.name)
     except OSError as error:
         raise UserError(f"{job.name}: cannot be read again: {error.strerror or error}") from error
 

@@ -9,8 +9,12 @@ import tempfile
 from pathlib import Path
 
 from torchlint.engine.errors import UserError
+from torchlint.source.files import read_regular
 
 __all__ = ["WriteError", "write"]
+
+
+_SHOWN = 40  # characters of a name in that of the file written beside it: some are as long as names may be
 
 
 class WriteError(UserError):
@@ -32,13 +36,15 @@ def write(path: Path, data: bytes, *, expected: bytes) -> None:
             raise WriteError(f"{path}: is not a regular file; left as it is")
         if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
             raise WriteError(f"{path}: is read-only; left as it is")
-        handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
+        handle, temporary = tempfile.mkstemp(
+            prefix=f".{os.path.basename(target)[:_SHOWN]}.", dir=os.path.dirname(target)
+        )
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, stat.S_IMODE(status.st_mode))
-        if Path(target).read_bytes() != expected:
+        if read_regular(Path(target)) != expected:
             raise WriteError(f"{path}: was changed while it was being fixed; left as it is")
         os.replace(temporary, target)
         temporary = None

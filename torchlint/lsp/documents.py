@@ -16,6 +16,7 @@ from torchlint.engine.job import Job
 from torchlint.engine.notebooks import read_document
 from torchlint.engine.settings import Settings
 from torchlint.findings import Finding, Position
+from torchlint.source.files import read_source
 from torchlint.source.notebook import Notebook
 from torchlint.source.text import UnreadableError
 
@@ -35,7 +36,7 @@ def path_of(uri: str) -> Path:
 def lines_of(filename: str, cell: int | None) -> Sequence[str]:
     """The rows of a file that is not open, or of a cell of it; none where it cannot be read."""
     try:
-        document = read_document(Path(filename).read_bytes(), filename)
+        document = read_document(read_source(Path(filename)), filename)
     except (OSError, UnreadableError):
         return ()
     return document.lines(cell) if isinstance(document, Notebook) else document.lines

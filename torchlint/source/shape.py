@@ -26,7 +26,7 @@ LIMITS = {
     "bytes": 20_000_000,
     "tokens": 1_500_000,  # a parse takes about 25 µs and 1 kB for each
     "nested brackets": 200,  # CPython's
-    "nested blocks": 100,  # CPython's
+    "nested blocks": 99,  # CPython's
     "nesting of an expression": 3_000,  # brackets and all chains below together; LibCST's own limit is about the same
     "links in a chain of calls, attributes and subscripts": 2_600,
     "terms in a chain of operators": 2_600,

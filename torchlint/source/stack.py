@@ -30,7 +30,8 @@ _limit = 0  # the recursion limit without them
 def call_deep(function: Callable[[], T]) -> T:
     """Call `function` in a thread with a deep stack, and wait for it; in such a thread, call it at once.
 
-    Ctrl-C interrupts the waiting; the thread then ends on its own, and does not keep the process alive.
+    Ctrl-C interrupts the waiting; the thread then ends on its own, and does not keep the process alive. Where the
+    system gives no thread, `function` is called on the stack that there is.
     """
     if getattr(_deep, "inside", False):
         return function()
@@ -46,7 +47,8 @@ def call_deep(function: Callable[[], T]) -> T:
         else:
             outcome.set_result(result)
 
-    _start(run)
+    if not _start(run):
+        return function()  # what is deep is refused then
     return outcome.result()
 
 
@@ -71,16 +73,17 @@ def _deep_recursion() -> Iterator[None]:
                 sys.setrecursionlimit(_limit)
 
 
-def _start(run: Callable[[], None]) -> None:
+def _start(run: Callable[[], None]) -> bool:
+    """Run `run` in a thread with a deep stack; false where there is none to be had."""
     with _lock:  # the stack's size is a setting of the process
         before = threading.stack_size()
         for size in _STACK_BYTES:
             try:
                 threading.stack_size(size)
                 threading.Thread(target=run, name="torchlint", daemon=True).start()
-                return
-            except (RuntimeError, ValueError):
-                if size == _STACK_BYTES[-1]:
-                    raise
+                return True
+            except (RuntimeError, ValueError, MemoryError):
+                continue
             finally:
                 threading.stack_size(before)
+    return False

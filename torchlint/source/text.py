@@ -166,10 +166,12 @@ def _encoding(body: bytes, bom: bool) -> str:
         start = newline.end()
     if declared is None:
         return "utf-8"
-    if _is_utf8(declared):
-        return "utf-8"
+    if (known := _known(declared)) == "utf-8":
+        return known
     if bom:
         raise UnreadableError(f"encoding problem: {declared} with a byte order mark of UTF-8", row)
+    if known is not None:
+        return known
     try:
         codec = codecs.lookup(declared)
     except (LookupError, ValueError) as error:
@@ -186,10 +188,13 @@ def _encoding(body: bytes, bom: bool) -> str:
     return declared
 
 
-def _is_utf8(name: str) -> bool:
-    """Whether CPython reads the cookie `name` as UTF-8 without asking its codecs."""
-    normal = name[:12].lower().replace("_", "-")
-    return normal == "utf-8" or normal.startswith("utf-8-")
+_KNOWN = {"utf-8": "utf-8", "latin-1": "iso-8859-1", "iso-8859-1": "iso-8859-1", "iso-latin-1": "iso-8859-1"}
+
+
+def _known(name: str) -> str | None:
+    """The encoding that CPython takes a cookie for without asking its codecs; Emacs names line ends as well."""
+    normal = f"{name[:12].lower().replace('_', '-')}-"
+    return next((encoding for start, encoding in _KNOWN.items() if normal.startswith(f"{start}-")), None)
 
 
 def _decode(body: bytes, encoding: str) -> str:
