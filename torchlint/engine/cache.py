@@ -3,8 +3,8 @@
 A key is made of everything that decides a result: the file's bytes and name, the settings, and what computes it. So an
 entry is never stale, and no run has to throw another's away. Each entry is a file of its own, written under another
 name and renamed: parallel runs and kills leave it whole or absent. A cache that cannot be written, or an entry that
-cannot be read or was damaged, is no error: the work is done again. Entries are JSON behind a checksum: a cache that somebody else made is data, and runs
-nothing.
+cannot be read or was damaged, is no error: the work is done again. Entries are JSON behind a checksum: a cache that
+somebody else made is data, and runs nothing.
 """
 
 from __future__ import annotations
