@@ -27,13 +27,15 @@ TARGET = Path(__file__).parents[2] / "torchlint" / "verify" / "allowed.py"
 
 # Left out although public: they read or write files, load code, run text, or take raw addresses.
 REFUSED = {
-    "torch": "from_file load save compile export get_device_module",  # torch.compile is granted apart, see policy.py
+    # torch.compile is granted apart, see policy.py; segment_reduce can be told to look at no bounds.
+    "torch": "from_file load save compile export get_device_module segment_reduce",
     # They make attributes of any name and value, such as __array_interface__, which NumPy takes raw addresses from.
     "torch.nn": "ParameterDict BufferDict",
     "torch.nn.modules": "ParameterDict BufferDict Container",
+    # bmat looks names up in its caller's frame; memoryview is a ScalarType.
     "numpy": "load save savez savez_compressed loadtxt savetxt genfromtxt fromfile fromregex memmap ndarray recarray "
     "DataSource show_config show_runtime get_include info test source lookfor deprecate nested_iters nditer "
-    "frompyfunc setbufsize seterrcall recfromcsv recfromtxt record bmat",  # bmat looks names up in its caller's frame
+    "frompyfunc setbufsize seterrcall recfromcsv recfromtxt record bmat ScalarType",
     "time": "pthread_getcpuclockid clock_settime clock_settime_ns tzset",
     "random": "SystemRandom",
     "functools": "singledispatch singledispatchmethod WRAPPER_ASSIGNMENTS WRAPPER_UPDATES",  # evaluate annotations
@@ -131,8 +133,9 @@ INSIDES = (
     "multiprocessing.connection.Connection multiprocessing.queues.Queue multiprocessing.queues.SimpleQueue "
     "multiprocessing.popen_fork.Popen multiprocessing.synchronize.SemLock multiprocessing.util.Finalize "
     "threading.Thread threading.Condition numpy.ndarray numpy.dtype numpy.ufunc numpy.vectorize "
-    "numpy.random.BitGenerator numpy.random.Generator contextlib.ExitStack contextlib._GeneratorContextManager "
-    "functools.partial random.Random enum.EnumMeta torch.nn.RNNBase torch.nn.ParameterList torch.nn.ModuleList "
+    "numpy.random.BitGenerator numpy.random.Generator typing.ForwardRef contextlib.ExitStack "
+    "contextlib._GeneratorContextManager functools.partial random.Random enum.EnumMeta "
+    "torch.nn.RNNBase torch.nn.ParameterList torch.nn.ModuleList "
     "torch.nn.Sequential torch.nn.attention.flex_attention.BlockMask torch.distributions.Distribution"
 ).split()
 USUAL = (

@@ -42,12 +42,17 @@ def test_the_kernel_denies_writing_elsewhere_and_starting_programs(tmp_path: Pat
 
 
 TRICKS = """
+import copy
 import dataclasses
+import typing
 import numpy as np
 import torch
-from torchlint.verify.guard import tame
+import torch.utils.data
+from torchlint.verify.guard import python, tame
+from torchlint.verify.standins import Record, Unfit
 
 tame(torch)
+copied = python()["__import__"]("copy").deepcopy
 PLACE = {"data": (id(tame), False), "shape": (1,), "typestr": "<i8", "version": 3}
 ADDRESS = "__array_interface__"
 
@@ -67,6 +72,41 @@ def hooked():
     layer = torch.nn.utils.weight_norm(torch.nn.Linear(1, 1))
     return having(next(iter(layer._forward_pre_hooks.values())), name=ADDRESS, compute_weight=lambda _: PLACE)
 
+class Text(str):
+    def __eq__(self, other):
+        return True
+    __hash__ = str.__hash__
+    def split(self, *_):
+        return ["os", "getcwd"]
+
+class Hook(torch.nn.Module):
+    def forward(self, memo):
+        memo[id("other")] = ADDRESS
+
+def copied_by_hook():
+    module = torch.nn.Module()
+    module._modules["__deepcopy__"] = Hook()
+    return getattr(copied([module, having(Kept(), other=PLACE)])[1], ADDRESS)
+
+def overlaid():
+    one, other = np.empty(1, object), np.empty(1, object)
+    one.data[:] = other.data
+
+def moved(made):
+    kept = bytearray(8)
+    tensor = made(kept, dtype=torch.int64)
+    kept.extend(bytes(4000))
+    return tensor
+
+def beyond(generator, field):
+    state = generator.state
+    (state["state"] if field in state["state"] else state)[field] = 1 << 20
+    generator.state = state
+
+def evaluated():
+    (reference,) = typing.get_args(typing.List["int"])
+    return getattr(reference, "_evaluate", getattr(reference, "evaluate", None))({}, {}, frozenset())
+
 tricks = [
     lambda: torch.nn.ParameterList.__getitem__(named(lambda: 0, "__globals__"), 0),
     lambda: torch.nn.ParameterList.__getitem__(named(torch.ones(1), "untyped_storage"), 0),
@@ -76,16 +116,36 @@ tricks = [
     lambda: np.asarray(having(torch.nn.Module(), _buffers={ADDRESS: PLACE})),
     lambda: hooked()(lambda: 0, 0),
     lambda: having(dataclasses.fields(Kept)[0], name="__setattr__"),
+    copied_by_hook,
+    overlaid,
+    lambda: moved(torch.frombuffer),
+    lambda: moved(torch.asarray),
+    lambda: beyond(np.random.MT19937(0), "pos"),
+    lambda: beyond(np.random.Philox(0), "buffer_pos"),
+    lambda: np.random.set_state(("MT19937", np.random.get_state()[1], 625)),
+    evaluated,
+    lambda: torch.set_default_tensor_type("os.path"),
+    lambda: torch.set_default_tensor_type(Text("torch.FloatTensor")),
+    lambda: list(torch.utils.data.DataLoader([1.0], num_workers=1, multiprocessing_context=Text("spawn"))),
+    lambda: np.r_["PLACE"],
+    lambda: Record(**{ADDRESS: PLACE}),
+    lambda: torch.set_num_threads(1 << 20),
 ]
 for trick in tricks:
     try:
         print("got", trick())
-    except (PermissionError, ValueError) as error:
+    except (PermissionError, ValueError, Unfit, BufferError, AttributeError):
         print("stopped")
 
 parts = torch.nn.ParameterList([torch.ones(1)])
 parts[0] = torch.zeros(1)
 torch.nn.GRU(1, 1)(parts[0][None])
+torch.set_default_tensor_type("torch.FloatTensor")
+generator = copied(np.random.RandomState(0))
+generator.set_state(generator.get_state())
+assert np.arange(2).data[1] == 1 and np.r_[1:3].sum() == 3 and copied(torch.nn.Linear(1, 1)).bias is not None
+assert torch.frombuffer(bytearray(8), dtype=torch.int64).item() == 0
+assert typing.get_type_hints(having(lambda: 0, __annotations__={"a": "int"})) == {"a": int}
 print(torch.distributions.Normal(0.0, 1.0), dataclasses.replace(Kept(), x=2))
 """
 
@@ -93,5 +153,5 @@ print(torch.distributions.Normal(0.0, 1.0), dataclasses.replace(Kept(), x=2))
 def test_libraries_follow_no_names_that_lead_out() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", TRICKS], capture_output=True, text=True, check=True)
     *tried, last = done.stdout.splitlines()
-    assert tried == ["stopped"] * 8
+    assert tried == ["stopped"] * 22
     assert last == "Normal(loc: 0.0, scale: 1.0) Kept(x=2)"

@@ -45,29 +45,29 @@ factorial floor fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan
 log1p log2 modf nan nextafter perm pi pow prod radians remainder sin sinh sqrt tan tanh tau trunc ulp
 """,
     "numpy": """
-False_ ScalarType True_ abs absolute acos acosh add all allclose amax amin angle any append apply_along_axis
-apply_over_axes arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort
-argwhere around array array2string array_equal array_equiv array_repr array_split array_str asanyarray asarray
-asarray_chkfinite ascontiguousarray asfortranarray asin asinh asmatrix astype atan atan2 atanh atleast_1d atleast_2d
-atleast_3d average bartlett base_repr binary_repr bincount bitwise_and bitwise_count bitwise_invert
-bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman block bool bool_ broadcast
-broadcast_arrays broadcast_shapes broadcast_to busday_count busday_offset busdaycalendar byte bytes_ c_ can_cast
-cbrt cdouble ceil character choose clip clongdouble column_stack common_type complex128 complex256 complex64
-complexfloating compress concat concatenate conj conjugate convolve copy copysign copyto corrcoef correlate cos cosh
-count_nonzero cov cross csingle cumprod cumsum cumulative_prod cumulative_sum datetime64 datetime_as_string
-datetime_data deg2rad degrees delete diag diag_indices diag_indices_from diagflat diagonal diff digitize divide
-divmod dot double dsplit dstack dtype e ediff1d einsum einsum_path empty empty_like equal errstate euler_gamma exp
-exp2 expand_dims expm1 extract eye fabs fill_diagonal finfo fix flatiter flatnonzero flexible flip fliplr flipud
-float128 float16 float32 float64 float_power floating floor floor_divide fmax fmin fmod format_float_positional
-format_float_scientific frexp from_dlpack frombuffer fromfunction fromiter fromstring full full_like gcd generic
-geomspace get_printoptions getbufsize geterr geterrcall gradient greater greater_equal half hamming hanning
-heaviside histogram histogram2d histogram_bin_edges histogramdd hsplit hstack hypot i0 identity iinfo imag index_exp
-indices inexact inf inner insert int16 int32 int64 int8 int_ intc integer interp intersect1d intp invert is_busday
-isclose iscomplex iscomplexobj isdtype isfinite isfortran isin isinf isnan isnat isneginf isposinf isreal isrealobj
-isscalar issubdtype iterable ix_ kaiser kron lcm ldexp left_shift less less_equal lexsort linspace little_endian log
-log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace long longdouble
-longlong mask_indices matmul matrix matrix_transpose matvec max maximum may_share_memory mean median meshgrid mgrid
-min min_scalar_type minimum mintypecode mod modf moveaxis multiply nan nan_to_num nanargmax nanargmin nancumprod
+False_ True_ abs absolute acos acosh add all allclose amax amin angle any append apply_along_axis apply_over_axes
+arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around array
+array2string array_equal array_equiv array_repr array_split array_str asanyarray asarray asarray_chkfinite
+ascontiguousarray asfortranarray asin asinh asmatrix astype atan atan2 atanh atleast_1d atleast_2d atleast_3d
+average bartlett base_repr binary_repr bincount bitwise_and bitwise_count bitwise_invert bitwise_left_shift
+bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman block bool bool_ broadcast broadcast_arrays
+broadcast_shapes broadcast_to busday_count busday_offset busdaycalendar byte bytes_ c_ can_cast cbrt cdouble ceil
+character choose clip clongdouble column_stack common_type complex128 complex256 complex64 complexfloating compress
+concat concatenate conj conjugate convolve copy copysign copyto corrcoef correlate cos cosh count_nonzero cov cross
+csingle cumprod cumsum cumulative_prod cumulative_sum datetime64 datetime_as_string datetime_data deg2rad degrees
+delete diag diag_indices diag_indices_from diagflat diagonal diff digitize divide divmod dot double dsplit dstack
+dtype e ediff1d einsum einsum_path empty empty_like equal errstate euler_gamma exp exp2 expand_dims expm1 extract
+eye fabs fill_diagonal finfo fix flatiter flatnonzero flexible flip fliplr flipud float128 float16 float32 float64
+float_power floating floor floor_divide fmax fmin fmod format_float_positional format_float_scientific frexp
+from_dlpack frombuffer fromfunction fromiter fromstring full full_like gcd generic geomspace get_printoptions
+getbufsize geterr geterrcall gradient greater greater_equal half hamming hanning heaviside histogram histogram2d
+histogram_bin_edges histogramdd hsplit hstack hypot i0 identity iinfo imag index_exp indices inexact inf inner
+insert int16 int32 int64 int8 int_ intc integer interp intersect1d intp invert is_busday isclose iscomplex
+iscomplexobj isdtype isfinite isfortran isin isinf isnan isnat isneginf isposinf isreal isrealobj isscalar
+issubdtype iterable ix_ kaiser kron lcm ldexp left_shift less less_equal lexsort linspace little_endian log log10
+log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace long longdouble longlong
+mask_indices matmul matrix matrix_transpose matvec max maximum may_share_memory mean median meshgrid mgrid min
+min_scalar_type minimum mintypecode mod modf moveaxis multiply nan nan_to_num nanargmax nanargmin nancumprod
 nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndenumerate ndim
 ndindex negative nextafter nonzero not_equal number object_ ogrid ones ones_like outer packbits pad partition
 percentile permute_dims pi piecewise place poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub
@@ -182,7 +182,7 @@ rad2deg rad2deg_ rand rand_like randint randint_like randn randn_like randperm r
 reciprocal_ relu relu_ remainder renorm repeat_interleave reshape resize_as_ resize_as_sparse_ resolve_conj
 resolve_neg result_type rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell roll rot90 round round_
 row_indices_copy row_stack rrelu rrelu_ rsqrt rsqrt_ rsub saddmm scalar_tensor scatter scatter_add scatter_reduce
-searchsorted seed segment_reduce select select_copy select_scatter selu selu_ set_anomaly_enabled set_default_device
+searchsorted seed select select_copy select_scatter selu selu_ set_anomaly_enabled set_default_device
 set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision set_grad_enabled set_num_threads
 set_printoptions set_rng_state set_warn_always sgn short sigmoid sigmoid_ sign signbit sin sin_ sinc sinc_ sinh
 sinh_ slice_copy slice_inverse slice_scatter slogdet smm softmax sort sparse_bsc sparse_bsc_tensor sparse_bsr
@@ -553,8 +553,8 @@ _check_for_existing_members_ _check_inf_per_device _check_readable _check_scale_
 _checkpoint_offset _clean_up_persistent_workers_atexit _clear_non_serializable_cached_data _coalesced_
 _compiled_autograd_backward_state _compiled_autograd_key _compiled_call_impl _conj _conj_physical _convert_ _create_
 _create_cb_wrapper _create_exit_wrapper _ctypes _data_ptr _data_queue _dataset_kind _deepcopy _delete _dimI _dimV
-_dq_kv_order _element_size _ensure_function_events _expired _extended_shape _fake_device _feed _finalize_close
-_finalize_join _find_data_repr_ _find_data_type_ _find_new_ _fix_weakref _flatten_with_keys
+_dq_kv_order _element_size _ensure_function_events _evaluate _expired _extended_shape _fake_device _feed
+_finalize_close _finalize_join _find_data_repr_ _find_data_type_ _find_new_ _fix_weakref _flatten_with_keys
 _forward_hooks_always_called _forward_hooks_with_kwargs _forward_pre_hooks_with_kwargs _found_inf_per_device
 _free_weak_ref _from_buffer _get_abs_string_index _get_backward_hooks _get_backward_pre_hooks _get_checked_instance
 _get_closed_form_lr _get_compiled_autograd_symints _get_data _get_distributed_info _get_filename _get_growth_tracker

@@ -14,12 +14,16 @@ import copy
 import ctypes
 import dataclasses
 import functools
+import gc
+import multiprocessing.context
+import multiprocessing.process
 import os
 import re
 import struct
 import sys
 import time
 import types
+import typing
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -31,6 +35,8 @@ __all__ = ["MEASURED", "Guard", "changed", "confine", "landmarks", "python", "ta
 
 MEASURED = frozenset(("<before>", "<after>", "<inputs>"))  # as the files of measured code are called
 AF_UNIX = 1
+MOST_CHILDREN = 128  # workers of loaders at a time, which cannot have workers themselves
+MOST_THREADS = 1024
 HERE = os.path.dirname((lambda: None).__code__.co_filename)  # how the folder of the worker's own files is called
 
 
@@ -203,7 +209,9 @@ class Guard:
                 return arguments[1] is None or self._inside(arguments[1])
             if event == "os.kill":
                 return type(arguments[0]) is int and in_group(arguments[0])
-            if event in ("os.fork", "mmap.__new__"):
+            if event == "os.fork":
+                return len(multiprocessing.process._children) < MOST_CHILDREN  # type: ignore[attr-defined]
+            if event == "mmap.__new__":
                 return True
             return event.startswith(self.FILES) and self._all_inside(arguments)
         return False
@@ -321,14 +329,25 @@ def tame(torch: Any) -> None:
     _tame_buffers(torch)
     _tame_tables(torch)
     _tame_fields()
+    _tame_references()
+    _tame_type_names(torch)
+    _tame_threads(torch)
+    if "numpy" in sys.modules:
+        _tame_numpy(sys.modules["numpy"])
     tame_lookups()
     # Other ways to start a loader's workers start a new interpreter, in which nothing of this file holds.
     torch.multiprocessing.set_start_method("fork", force=True)
     torch.multiprocessing.get_all_start_methods = lambda: ["fork"]
+    contexts = multiprocessing.context._concrete_contexts  # type: ignore[attr-defined]
+    for name in [name for name in contexts if name != "fork"]:  # lest a text that says it is equal to "fork" is taken
+        del contexts[name]
 
 
 def _tame_buffers(torch: Any) -> None:
-    """Arrays of objects hold addresses; seen as numbers they could be written to."""
+    """Arrays of objects hold addresses; seen as numbers they could be written to.
+
+    A tensor does not keep a bytearray from moving its memory elsewhere; a view of it, which the tensor holds, does.
+    """
     numpy = sys.modules.get("numpy")
 
     def plain(value: Any) -> bool:
@@ -341,9 +360,12 @@ def _tame_buffers(torch: Any) -> None:
         def read(*given: Any, **named: Any) -> Any:
             if not all(map(plain, (*given, *named.values()))):
                 raise PermissionError(f"{original.__name__} of a view of memory is not allowed in an experiment")
-            return original(*given, **named)
+            return original(*map(held, given), **{name: held(value) for name, value in named.items()})
 
         return read
+
+    def held(value: Any) -> Any:
+        return memoryview(value) if isinstance(value, bytearray) else value
 
     for module, name in ((torch, "frombuffer"), (torch, "asarray"), (numpy, "frombuffer")):
         if module is not None:
@@ -380,9 +402,93 @@ LOOKUPS = (_tame_lookup(getattr), _tame_lookup(setattr), _tame_lookup(delattr))
 
 
 def _tame_tables(torch: Any) -> None:
-    """Let no module say where its memory lies: it answers to any name that stands in its tables of parts."""
-    for name in ("__array_interface__", "__array_struct__", "__cuda_array_interface__"):
-        setattr(torch.nn.Module, name, property(lambda self: None))  # which NumPy and torch refuse
+    """Let no module say where its memory lies, nor how it is copied: it answers to any name in its tables of parts."""
+    for name in ("__array_interface__", "__array_struct__", "__cuda_array_interface__", "__deepcopy__"):
+        setattr(torch.nn.Module, name, property(lambda self: None))  # as if it had none
+
+
+def _tame_references() -> None:
+    """Let nobody but `typing` itself evaluate the texts of annotations."""
+    own = {typing.__file__, typing.ForwardRef.__init__.__code__.co_filename}  # a module of its own since Python 3.14
+
+    def tamed(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def evaluated(*given: Any, **named: Any) -> Any:
+            if sys._getframe(1).f_code.co_filename not in own:
+                raise PermissionError("the text of an annotation is not evaluated in an experiment")
+            return original(*given, **named)
+
+        return evaluated
+
+    for name in ("_evaluate", "evaluate"):
+        if hasattr(typing.ForwardRef, name):
+            setattr(typing.ForwardRef, name, tamed(getattr(typing.ForwardRef, name)))
+
+
+def _tame_type_names(torch: Any) -> None:
+    """Let a kind of tensor be named as torch names them: it imports whatever module the name begins with."""
+    original = torch.set_default_tensor_type
+
+    @functools.wraps(original)
+    def chosen(t: Any) -> None:
+        if isinstance(t, str) and not (type(t) is str and re.fullmatch(r"torch\.(cuda\.)?[A-Z]\w*Tensor", t)):
+            raise PermissionError("only tensors of torch are a default in an experiment")
+        original(t)
+
+    torch.set_default_tensor_type = chosen
+
+
+def _tame_threads(torch: Any) -> None:
+    """Let nobody take all the threads that the machine has for everyone: torch starts what it is told to."""
+    original = torch.set_num_threads
+
+    @functools.wraps(original)
+    def chosen(count: int) -> None:
+        if type(count) is not int or count > MOST_THREADS:
+            raise PermissionError(f"more than {MOST_THREADS} threads are not allowed in an experiment")
+        original(count)
+
+    torch.set_num_threads = chosen
+
+
+def _tame_numpy(numpy: Any) -> None:
+    """Let arrays of objects give no view of the addresses they hold, generators no numbers from beyond their state."""
+
+    def viewed(original: Any) -> property:
+        def data(self: Any) -> Any:
+            if self.dtype.hasobject:
+                raise PermissionError("a view of an array of objects is not allowed in an experiment")
+            return original.__get__(self)
+
+        return property(data)
+
+    def stated(original: Any) -> property:
+        def state(self: Any, value: Any) -> None:
+            fields = {**value, **value["state"]} if type(value) is dict and type(value.get("state")) is dict else {}
+            for name, most in (("pos", 624), ("buffer_pos", 4)):
+                place = fields.get(name, 0)
+                whole = type(place) is int or isinstance(place, numpy.integer)
+                if not fields or not whole or not 0 <= place <= most:
+                    raise PermissionError("the state of a generator is none")
+            original.__set__(self, value)
+
+        return property(original.__get__, state)
+
+    def named(*_: Any) -> Any:
+        raise PermissionError("names that stand in text are not looked up in an experiment")
+
+    for kind in (numpy.ndarray, numpy.generic):
+        _replace(kind, "data", viewed)
+    for kind in (numpy.random.MT19937, numpy.random.Philox):
+        _replace(kind, "state", stated)
+    numpy.matrixlib.bmat = named  # numpy.r_ calls it with the names that its caller's frame holds
+
+
+def _replace(kind: type, name: str, made: Callable[[Any], Any]) -> None:
+    """Replace an attribute of a class that is written in C, and says of itself that it cannot be changed."""
+    (attributes,) = gc.get_referents(vars(kind))
+    attributes[name] = made(attributes[name])
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
 
 
 def _tame_fields() -> None:
@@ -435,12 +541,16 @@ def _tame_schedulers(torch: Any) -> None:
 # -- what figures rest on ----------------------------------------------------------------------------------------------
 
 
-def landmarks(torch: Any, compiled: bool) -> dict[str, Any]:
+def landmarks(torch: Any, compiled: bool, *more: type) -> dict[str, Any]:
     """Attributes of the classes and modules that measured code can reach, by name, to see afterwards what it changed.
 
     The compiler wraps methods of modules and optimizers itself: of compiled code the tensor's alone are looked at.
+
+    Args:
+        more: classes of the worker that stand for others.
     """
     places: dict[str, Any] = {"torch.Tensor": torch.Tensor, "torch.cuda": torch.cuda, "time": time}
+    places.update((kind.__name__, kind) for kind in more)
     for module, names in NAMES.items() if not compiled else ():
         home = sys.modules.get(module)
         for name in names.split() if home is not None else ():
@@ -455,13 +565,19 @@ IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 
 def changed(before: dict[str, Any], after: dict[str, Any], torch: Any) -> str | None:
-    """The first landmark that is another now, or new; a step of optimizers that torch itself wraps at first is not."""
+    """The first landmark that is another now, or new; a step of optimizers that torch itself wraps at first is not.
+
+    Of plain data, which torch keeps in places of its own, only what is public counts.
+    """
+    modules = tuple(f"{name}." for name in ("torch.cuda", "time"))
     for name, value in after.items():
-        if value is before.get(name, before) or (not callable(value) and not callable(before.get(name))):
+        plain = not callable(value) and not callable(before.get(name))
+        own = name.rpartition(".")[2].startswith("_") or name.startswith(modules)
+        if value is before.get(name, before) or (plain and own):
             continue
         code = getattr(value, "__code__", None)
         file = code.co_filename if code is not None else ""
-        if name.endswith(".Event.elapsed_time") and file == os.path.join(HERE, "worker.py"):
+        if name.endswith("Event.elapsed_time") and file == os.path.join(HERE, "worker.py"):
             continue  # the worker counts readings of events that were not reached
         if name.endswith(".step") and file == torch.optim.Optimizer.__init__.__code__.co_filename:
             continue

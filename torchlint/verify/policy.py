@@ -136,6 +136,14 @@ class _Scope:
         """Whether a name that is not bound yet, or no more, is looked up further out, down to Python's own."""
         return isinstance(self.node, (ast.Module, ast.ClassDef))
 
+    @property
+    def owner(self) -> str | None:
+        """The name of the innermost class around, with which Python puts together private names; None outside."""
+        scope: _Scope | None = self
+        while scope is not None and not isinstance(scope.node, ast.ClassDef):
+            scope = scope.parent
+        return scope.node.name if scope is not None and isinstance(scope.node, ast.ClassDef) else None
+
     def find(self, name: str) -> _Scope | None:
         """The scope whose binding a load of `name` here sees, as Python's own rules have it."""
         scope: _Scope | None = self
@@ -219,6 +227,7 @@ class _Checker(ast.NodeVisitor):
         self.granted: set[str] = set()
         self.scopes: dict[ast.AST, _Scope] = {}
         self.declared = frozenset((*_declared(tree), *attributes))
+        self.fields = frozenset(_fields(tree))
         self.scope = self._scopes(tree, None)
         self.resolving: set[int] = set()
         self.settled = _settled(tree)
@@ -239,8 +248,11 @@ class _Checker(ast.NodeVisitor):
     def _scopes(self, node: ast.AST, parent: _Scope | None) -> _Scope:
         """Make the scope that `node` opens, and those below it."""
         scope = self.scopes[node] = _Scope(node, parent)
+        in_class = scope.owner is not None
 
         def bind(name: str, what: str | ast.expr | None, at: ast.AST) -> None:
+            if _private(name) and in_class and not scope.is_class:
+                self.refuse(at, f"the private name {name} is bound inside a class")
             if _SPECIAL.fullmatch(name) and name not in ("__slots__", "__all__"):
                 self.refuse(at, f"the special name {name} is bound")
             owner = scope
@@ -253,6 +265,8 @@ class _Checker(ast.NodeVisitor):
         def walk(child: ast.AST) -> None:
             if isinstance(child, (ast.Global, ast.Nonlocal)):
                 kind = "global" if isinstance(child, ast.Global) else "nonlocal"
+                for name in filter(_private, child.names if in_class else ()):
+                    self.refuse(child, f"the private name {name} is bound inside a class")
                 scope.outer.update(dict.fromkeys(child.names, kind))
             elif isinstance(child, ast.Import):
                 for alias in child.names:
@@ -415,6 +429,8 @@ class _Checker(ast.NodeVisitor):
 
     def attribute(self, node: ast.AST, name: str, base: ast.AST) -> None:
         """Check reading attribute `name` of a value."""
+        if self.mangled(name) in _REFUSED:
+            self.refuse(node, f"the attribute {self.mangled(name)} is never allowed")
         if _SPECIAL.fullmatch(name):
             if name not in PARENT_METHODS or node not in self.called or not self.is_class(base):
                 self.refuse(node, f"the special attribute {name} is read")
@@ -426,6 +442,11 @@ class _Checker(ast.NodeVisitor):
                 self.refuse(node, "the attribute compile is used as a value")
         elif name not in _ATTRIBUTES and name not in self.declared and name not in _REFUSED and not self.allow:
             self.refuse(node, f"the attribute {name} is neither known nor defined here")
+
+    def mangled(self, name: str) -> str:
+        """The attribute that a private name means inside a class; "" for any other name."""
+        owner = self.scope.owner if _private(name) else None
+        return f"_{owner.lstrip('_')}{name}" if owner is not None else ""
 
     def is_class(self, node: ast.AST) -> bool:
         """Whether the expression is super(), a class of the code's own, or a listed name."""
@@ -449,6 +470,8 @@ class _Checker(ast.NodeVisitor):
         return isinstance(text, str) and _plain_fields(text)
 
     def visit_Name(self, node: ast.Name) -> None:
+        if _private(node.id) and self.scope.owner is not None and not isinstance(node.ctx, ast.Store):
+            self.refuse(node, f"the private name {node.id} is read inside a class")  # it is that of another variable
         if isinstance(node.ctx, ast.Load):
             self.use(node, self.resolve(node))
 
@@ -470,8 +493,8 @@ class _Checker(ast.NodeVisitor):
                 self.refuse(node, f"the attribute {node.attr} of something from elsewhere is written")
             elif _SPECIAL.fullmatch(node.attr):
                 self.refuse(node, f"the special attribute {node.attr} is written")
-            elif node.attr in _REFUSED:
-                self.refuse(node, f"the attribute {node.attr} is never allowed")
+            elif node.attr in _REFUSED or self.mangled(node.attr) in _REFUSED:
+                self.refuse(node, f"the attribute {self.mangled(node.attr) or node.attr} is never allowed")
         else:
             self.attribute(node, node.attr, node.value)
         if base is not None and base.kind == "name" and base.path in ENUMS | WRAPPERS:
@@ -667,6 +690,8 @@ class _Checker(ast.NodeVisitor):
     def visit_MatchClass(self, node: ast.AST) -> None:
         for name in node.kwd_attrs:  # type: ignore[attr-defined]
             self.attribute(node, name, node)
+        for name in self.fields if node.patterns else ():  # type: ignore[attr-defined]
+            self.attribute(node, name, node)  # patterns without names read those that a class lists, of any value
         self.generic_visit(node)
 
     def visit_Await(self, node: ast.Await) -> None:
@@ -717,6 +742,11 @@ def _plain_fields(text: str) -> bool:
     return all(
         field is None or (not set(".[") & set(field) and _plain_fields(spec or "")) for _, field, spec, _ in fields
     )
+
+
+def _private(name: str) -> bool:
+    """Whether Python puts the name of the class before it, inside a class."""
+    return name.startswith("__") and not name.endswith("__")
 
 
 def _starred(node: ast.Call) -> bool:
@@ -793,6 +823,14 @@ def _declared(tree: ast.Module) -> Iterator[str]:
                 yield from (
                     word for argument in node.args for text in _texts(argument) for word in re.split(r"[\s,]+", text)
                 )
+
+
+def _fields(tree: ast.Module) -> Iterator[str]:
+    """Names of what classes list as their fields."""
+    for node in ast.walk(tree):
+        for child in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
+                yield child.target.id
 
 
 def _texts(node: ast.AST) -> Iterator[str]:

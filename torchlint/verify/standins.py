@@ -500,9 +500,11 @@ class Batches:
 
 
 class Plain:
-    """A stand-in with the attributes the plan gives it."""
+    """A stand-in with the attributes the plan gives it, or code that calls its class."""
 
     def __init__(self, **attributes: Any) -> None:
+        if any(name.startswith("__") for name in attributes):
+            raise Unfit("a stand-in names a special attribute")
         self.__dict__.update(attributes)
 
 
