@@ -212,7 +212,7 @@ CLOCKS: Final = frozenset(
 # Calls after which all work launched before is done.
 FULL_WAITS: Final = frozenset(
     """torch.cuda.synchronize torch.accelerator.synchronize torch.xpu.synchronize torch.mps.synchronize
-    torch.npu.synchronize torch.hpu.synchronize torch_xla.sync""".split()
+    torch.npu.synchronize torch.hpu.synchronize""".split()
 )
 
 ACCELERATORS: Final = ("cuda", "mps", "xpu", "npu", "hpu", "mlu", "xla", "musa", "privateuseone")
@@ -256,6 +256,7 @@ SCALERS: Final = frozenset(
 AUTOGRAD_FUNCTION: Final = "torch.autograd.Function"
 
 # Methods that a framework calls once per step, by the base class whose contract says so.
+TRAINED_STEPS: Final = frozenset({"training_step", "compute_loss"})  # what they return is the loss
 STEP_METHODS: Final[dict[str, frozenset[str]]] = {
     "LightningModule": frozenset(
         """training_step validation_step test_step predict_step on_train_batch_start on_train_batch_end
@@ -346,6 +347,8 @@ TEST_FIXTURES: Final = frozenset(
 )
 LOG_METHODS: Final = frozenset("debug info warning warn error exception critical log".split())
 WARNING_METHODS: Final = frozenset("warning warn warn_explicit error critical exception".split())
+# Decorators under which a function runs once for the arguments that it is given.
+MEMOS: Final = frozenset("functools.cache functools.lru_cache functools.cached_property".split())
 EXITS: Final = frozenset("sys.exit os._exit os.abort exit quit".split())  # none of what is before them runs again
 DEBUG_WORDS: Final = ("debug", "verbose", "profil", "trace", "tracing", "sanity", "benchmark_mode")
 

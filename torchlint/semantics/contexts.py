@@ -59,6 +59,7 @@ class LoopFacts:
     body_effects: list[Effect] = field(default_factory=list)  # not those of inner loops
     inner: list[Context] = field(default_factory=list)
     calls_layers: bool = False  # what it calls are the modules that it iterates
+    begins: bool = False  # its rounds make optimizers: what they train begins anew
     answers: dict[object, Any] = field(default_factory=dict)  # to questions about it
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from torchlint.knowledge.names import EXITS
+from torchlint.knowledge.names import EXITS, MEMOS
 from torchlint.semantics.enumeration import Enumeration
 from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Value, join
@@ -141,6 +141,11 @@ class FunctionInfo:
         """What its body is made of: one suite or expression, or the statements of the module."""
         body = self.node.body
         return [body] if isinstance(body, cst.CSTNode) else list(body)
+
+    @property
+    def keeps_result(self) -> bool:
+        """Whether what a call gives is kept: further calls with the same arguments do nothing."""
+        return any(decorator.qual in MEMOS for _, decorator in self.decorators)
 
     @property
     def always_fails(self) -> bool:

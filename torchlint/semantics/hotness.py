@@ -23,7 +23,7 @@ from torchlint.semantics.functions import (
     Parameter,
     Role,
 )
-from torchlint.semantics.names import below, dotted, names_in, within
+from torchlint.semantics.names import below, bindings_in, dotted, names_in, within
 from torchlint.semantics.values import MISSING, Gate, Kind, Value
 
 
@@ -36,6 +36,7 @@ class Hot:
     trains: bool  # the hot loop or interface runs backward or an optimizer step, or is a training interface
     interface: bool  # in forward, an optimizer's step, a loop with backward, an autograd Function
     loop: cst.CSTNode | None  # the loop whose steps they are, where there is one
+    phases: bool = False  # each round of that loop goes through steps of its own, and trains nothing beside them
 
 
 class Body(NamedTuple):
@@ -60,6 +61,8 @@ _FINENESS = [
 
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
 _STEPS = frozenset({EffectKind.OPTIMIZER_STEP})
+_FURTHER = (Iterates.STEPS, Iterates.EPOCHS)
+_NEAR = 2  # calls from a step to its backward
 _RUNS = frozenset({EffectKind.FORWARD})
 
 
@@ -86,14 +89,52 @@ def _own_work(loop: Context, kinds: frozenset[EffectKind]) -> bool:
 @question(False)
 def function_work(function: FunctionInfo, kinds: frozenset[EffectKind]) -> bool:
     """Whether a call of the function has one of these effects outside step loops of its own."""
+    if function.keeps_result:
+        return False
     for effect in function.effects:
         if effect.kind not in kinds and effect.callee is None:
             continue
         if any(iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops()):
             continue
+        if _instead_of_steps(function, effect.context):
+            continue
         if effect.kind in kinds or (effect.callee is not None and function_work(effect.callee, kinds)):
             return True
     return False
+
+
+def _works_near(function: FunctionInfo, kind: EffectKind, far: int) -> bool:
+    """Whether a call of the function has the effect, itself or in what it calls to do its work, a few calls deep."""
+    kinds = frozenset({kind})
+    if not function_work(function, kinds):
+        return False
+    return any(
+        effect.kind is kind or (far > 0 and effect.callee is not None and _works_near(effect.callee, kind, far - 1))
+        for effect in function.effects
+    )
+
+
+@question(frozenset())
+def _ways_with_steps(function: FunctionInfo) -> frozenset[tuple[cst.CSTNode, bool]]:
+    """The branches of a function in which a loop takes one batch after the other, each by its test's node and truth."""
+    return frozenset(
+        (link.node, link.negated)
+        for effect in function.effects
+        for loop in effect.context.enclosing_loops()
+        if iterates(loop) is Iterates.STEPS and _takes_batches(loop)
+        for link in loop.chain()
+        if link.scope is Scope.BRANCH and link.node is not None
+    )
+
+
+def _instead_of_steps(function: FunctionInfo, context: Context) -> bool:
+    """Whether code stands beside a branch that goes through batches: it makes one step of all of them, an epoch."""
+    ways = _ways_with_steps(function)
+    return bool(ways) and any(
+        (link.node, not link.negated) in ways and (link.node, link.negated) not in ways
+        for link in context.chain()
+        if link.scope is Scope.BRANCH
+    )
 
 
 @question(False)
@@ -149,6 +190,8 @@ def iterates(loop: Context) -> Iterates:
         return Iterates.LAYERS
     if _own_work(loop, _WORK):
         return Iterates.STEPS
+    if facts.begins and any(iterates(inner) in _FURTHER for inner in facts.inner):
+        return Iterates.EPOCHS  # a run, or a fold, of which each trains a model of its own
     if element is not None and _is_named_module(element):
         return Iterates.LAYERS
     # What is done now and then, such as an evaluation every thousand steps, makes no epochs of steps.
@@ -185,7 +228,7 @@ def _runs_on_rows(loop: Context) -> bool:
     else:
         targets = [target] if target is not None else []
     variables = {node.value for node in targets if isinstance(node, cst.Name)}
-    for name, value in _bindings_in(facts.node):
+    for name, value in bindings_in(facts.node):
         if _rows_taken(value) & variables:
             variables.add(name)
     runs = [effect.node for effect in facts.body_effects if effect.kind is EffectKind.FORWARD]
@@ -207,14 +250,6 @@ def _over_labels(loop: Context) -> bool:
             for origin in iterable.origins
         )
     )
-
-
-def _bindings_in(loop: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """The names that the statements of a loop's body bind, outside what branches there, with what they are bound to."""
-    for line in loop.body.body if isinstance(loop, cst.For) else ():
-        for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
-            if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
-                yield statement.targets[0].target.value, statement.value
 
 
 def _rows_taken(node: cst.BaseExpression) -> set[str]:
@@ -431,6 +466,17 @@ def _heat(context: Context) -> Hot | Body | None:
         trains=trains,
         interface=trains or (owner is not None and owner.role in HOT_ROLES),
         loop=step_loop.node,
+        phases=not (trains or _takes_from_loader(step_loop) or feeds_itself(step_loop)) and _holds_steps(step_loop),
+    )
+
+
+def _holds_steps(loop: Context) -> bool:
+    """Whether each round of a loop goes through steps of its own: an episode, a prompt, a layer and its samples."""
+    facts = loop.loop
+    assert facts is not None
+    return any(iterates(inner) in _FURTHER and not _is_rare(inner) for inner in facts.inner) or any(
+        effect.callee is not None and not effect.context.rare and _has_step_loop(effect.callee)
+        for effect in facts.body_effects
     )
 
 
@@ -486,7 +532,7 @@ def _hot_body(function: FunctionInfo, asks: Asked, yields: bool) -> Hot | None:
         if best is None or _FINENESS.index(above.rate) > _FINENESS.index(best.rate):
             reasons = ((f"`{function.qualname}` is called here", caller.node), *above.reasons)
             best = replace(above, reasons=reasons)
-    if best is None and not function.callers and all(function_work(function, frozenset({kind})) for kind in _WORK):
+    if best is None and not function.callers and all(_works_near(function, kind, _NEAR) for kind in _WORK):
         reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
         return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
     return best
@@ -633,6 +679,21 @@ def _compiled(function: FunctionInfo) -> FunctionInfo | None:
         if found is not None:
             return found
     return None
+
+
+def on_host_alone(context: Context, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether the code runs only where its tensors are on the host: `if not x.is_cuda`, here or around every call."""
+    for link in context.chain():
+        if link.scope is Scope.BRANCH and link.gate is Gate.HOST:
+            return True
+        if link.scope is Scope.FUNCTION:
+            function = link.function
+            assert function is not None
+            if not function.callers or id(function) in seen:
+                return False
+            seen = seen | {id(function)}
+            return all(on_host_alone(caller.context, seen) for caller in function.callers)
+    return False
 
 
 def in_test(context: Context) -> bool:

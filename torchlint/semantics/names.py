@@ -149,6 +149,14 @@ def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
             todo += reversed(children(node))
 
 
+def bindings_in(loop: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """The names that the statements of a loop's body bind, outside what branches there, with what they are bound to."""
+    for line in loop.body.body if isinstance(loop, cst.For) else ():
+        for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
+            if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
+                yield statement.targets[0].target.value, statement.value
+
+
 def names_in(node: cst.CSTNode) -> set[str]:
     """The plain names below: of `self.net(x)` those are `self`, `net` and `x`."""
     return {inner.value for inner in within([node]) if type(inner) is cst.Name}

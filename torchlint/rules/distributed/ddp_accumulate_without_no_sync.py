@@ -55,7 +55,7 @@ class DdpAccumulateWithoutNoSync(Rule):
         model: Model,
     ) -> Iterator[Report]:
         around = self._accumulating(backward, seen, function, model)
-        if around is None:
+        if around is None or _is_told_when(backward, model):
             return
         forwards = [other for other in seen if other.effect.kind is EffectKind.FORWARD and other.context.inside(around)]
         kinds = {wrappers[node] for other in forwards for node in _makers(other.effect, model) if node in wrappers}
@@ -111,6 +111,16 @@ class DdpAccumulateWithoutNoSync(Rule):
         if not often or body is None or not steps:
             return None
         return body if all(_rarer(step, backward.context, body, model) for step in steps) else None
+
+
+def _is_told_when(backward: Happening, model: Model) -> bool:
+    """Whether an engine runs it that is told on which micro-step to reduce: `accelerator.sync_gradients = last`."""
+    node = backward.effect.node
+    return (
+        isinstance(node, cst.Call)
+        and bool(node.args)
+        and any((assign.name or "").endswith(".sync_gradients") for assign in model.sites.assigns)
+    )
 
 
 def _kind(call: sites.Call) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
@@ -16,8 +17,15 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, within
+from torchlint.semantics.names import dotted, names_in, within
 from torchlint.semantics.values import Kind, Value
+
+_FAR: Final = 6  # names from a piece to what grows
+# What makes less of a tensor than there was.
+_REDUCES: Final = frozenset(
+    """sum mean max min amax amin argmax argmin norm std var prod any all topk select narrow logsumexp median
+    multinomial gather""".split()
+)
 
 
 class CatInLoop(Rule):
@@ -129,7 +137,44 @@ def _doubles(site: sites.Call, grown: cst.BaseExpression, model: Model) -> bool:
             isinstance(node, (cst.Name, cst.Attribute)) and dotted(node) == name for node in below
         ):
             return True
+        around = _round(site.context)
+        if around is not None and _is_made_of(part, name, around, model, _FAR):
+            return True
     return False
+
+
+def _is_made_of(node: cst.CSTNode, name: str, loop: Context, model: Model, far: int) -> bool:
+    """Whether an expression is as long as what a name holds: made of it by operations that keep its length."""
+    if isinstance(node, (cst.Name, cst.Attribute)):
+        if dotted(node) == name:
+            return True
+        own = node.value if isinstance(node, cst.Name) and far else None
+        values = [assign.value_node for assign in model.sites.assigned(own, loop)]
+        made = [value for value in values if value is None or own not in names_in(value)]  # not of what it was before
+        return bool(made) and all(
+            value is not None and _is_made_of(value, name, loop, model, far - 1) for value in made
+        )
+    if isinstance(node, cst.BinaryOperation):
+        return any(_is_made_of(side, name, loop, model, far) for side in (node.left, node.right))
+    if isinstance(node, cst.Subscript):
+        return all(_takes_many(part.slice) for part in node.slice) and _is_made_of(node.value, name, loop, model, far)
+    if isinstance(node, cst.Call):
+        site = model.call(node)
+        callee = site.callee if site is not None else None
+        last = (callee or "").rpartition(".")[2]
+        if site is None or not (callee or "").startswith("torch.") or last in _REDUCES or last.startswith("new_"):
+            return False
+        operands = [argument.node for argument in site.arguments]
+        operands += [site.receiver_node] if site.receiver_node is not None and site.method is not None else []
+        return any(_is_made_of(operand, name, loop, model, far) for operand in operands)
+    return False
+
+
+def _takes_many(part: cst.BaseSlice) -> bool:
+    """Whether a slice keeps most of an axis: not one position, nor a few at the end."""
+    if isinstance(part, cst.Index):
+        return isinstance(part.value, cst.Ellipsis)
+    return isinstance(part, cst.Slice) and part.lower is None
 
 
 def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] | None:

@@ -24,7 +24,7 @@ class GcInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hotness.in_test(site.context) or model.in_measurement(site.context):
+        if hotness.in_test(site.context) or model.in_measurement(site.context) or (hot is not None and hot.phases):
             return
         if hot is None and not (site.context.enclosing_loops() and may_be_hot(site.context)):
             return

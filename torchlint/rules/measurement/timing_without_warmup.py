@@ -27,6 +27,7 @@ from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
+from torchlint.semantics.values import Kind
 
 
 class TimingWithoutWarmup(Rule):
@@ -82,7 +83,7 @@ class TimingWithoutWarmup(Rule):
         before = interval.calls[: interval.first]
         if work.name is not None and was_warm(interval.function, before, work.name, model):
             return
-        if _is_start_up(work, interval.function, model):
+        if _is_start_up(work, interval.function, model) or _goes_through_data(interval):
             return
         confidence = Confidence.LIKELY if runs_on_device(interval, model) else Confidence.POSSIBLE
         if work.loop is None:
@@ -104,6 +105,18 @@ class TimingWithoutWarmup(Rule):
             confidence,
             (("this is timed", work.node),),
         )
+
+
+def _goes_through_data(interval: Interval) -> bool:
+    """Whether all batches of a loader are timed as a whole: what an epoch takes, of which the first is little."""
+    return any(
+        not interval.begin.inside(loop)
+        and loop.loop is not None
+        and loop.loop.iterable is not None
+        and loop.loop.iterable.kind is Kind.LOADER
+        for call in interval.inside
+        for loop in call.context.enclosing_loops()
+    )
 
 
 def _trains(interval: Interval) -> bool:

@@ -29,7 +29,7 @@ class EmptyCacheInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None or hotness.in_test(site.context):
+        if hot is None or hot.phases or hotness.on_host_alone(site.context) or hotness.in_test(site.context):
             return
         yield Report(
             site.node,

@@ -205,7 +205,7 @@ class _Reads:
         if not callee.startswith("torch.") or site.method == "copy_":
             return False
         last = callee.rsplit(".", 1)[-1]
-        describes = last in known.VIEWS or last in known.LIKE_FACTORIES or last.startswith("is_")
+        describes = last in known.VIEWS or last in known.LIKE_FACTORIES or last.startswith(("is_", "save_for_"))
         return not describes and callee != "torch.Tensor.to"
 
     # Order

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import libcst as cst
 
@@ -17,8 +18,10 @@ from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import COLD_ROLES, ClassInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children
+from torchlint.semantics.names import children, names_in
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
+
+_NAMES_PLACES: Final = (Kind.DEVICE, Kind.NUMBER, Kind.STRING, Kind.UNKNOWN)
 
 
 class LoopInvariantTransfer(Rule):
@@ -87,12 +90,44 @@ def _loop_that_repeats(site: sites.Call, name: str, model: Model) -> Context | N
     """The widest loop up to that over steps in which neither the name nor what it holds changes; None if none."""
     widest: Context | None = None
     for loop in site.context.enclosing_loops():
-        if _changes(name, loop, model):
+        if _changes(name, loop, model) or _goes_elsewhere(site, loop, model):
             break
         widest = loop
         if hotness.iterates(loop) is Iterates.STEPS:
             break
     return widest
+
+
+def _goes_elsewhere(site: sites.Call, loop: Context, model: Model) -> bool:
+    """Whether a round names another device than the one before: one of several, or the next after one that was full.
+
+    Not where it asks a tensor for its place, which is the same for all of them.
+    """
+    todo: list[cst.CSTNode] = [argument.node for argument in site.arguments]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, cst.Attribute) and part.attr.value == "device":
+            continue
+        if isinstance(part, cst.Name) and model.value(part).kind in _NAMES_PLACES and _is_bound_in(part, loop, model):
+            return True
+        todo += children(part)
+    return False
+
+
+def _target_of(loop: cst.CSTNode | None) -> cst.BaseExpression | None:
+    """What a loop binds on each round."""
+    if isinstance(loop, cst.For):
+        return loop.target
+    return loop.for_in.target if isinstance(loop, (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)) else None
+
+
+def _is_bound_in(name: cst.Name, loop: Context, model: Model) -> bool:
+    targets = names_in(head) if (head := _target_of(loop.node)) is not None else set[str]()
+    return (
+        name.value in targets
+        or any(model.sites.assigned(name.value, loop))
+        or any(site.target == name.value and site.context.inside(loop) for site in model.sites.accumulations)
+    )
 
 
 def _changes(name: str, loop: Context, model: Model) -> bool:

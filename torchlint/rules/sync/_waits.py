@@ -17,7 +17,7 @@ from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, Fun
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.sites import Binary
-from torchlint.semantics.values import DEVICE, PLACES, Gate, Kind, Value, dependence
+from torchlint.semantics.values import DEVICE, PLACES, Kind, Value, dependence
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     `by_method`: it is read by a method that tensors have, which is evidence of a tensor.
     """
     confidence = model.device_confidence(value, context, by_method=by_method)
-    if confidence is None or on_host_alone(context) or given_on_host(model, value, context):
+    if confidence is None or hotness.on_host_alone(context) or given_on_host(model, value, context):
         return None
     hot = model.hot(context)
     if hot is not None and not hot.trains and measures(model, context) and not only_meters(model, context):
@@ -81,21 +81,6 @@ def at_rate(model: Model, context: Context, confidence: Confidence, *, evident: 
     if evident and may_be_hot(context):
         return Wait(Confidence.POSSIBLE, None)
     return None
-
-
-def on_host_alone(context: Context, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether the code runs only where its tensors are on the host: `if not x.is_cuda`, here or around every call."""
-    for link in context.chain():
-        if link.scope is Scope.BRANCH and link.gate is Gate.HOST:
-            return True
-        if link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            if not function.callers or id(function) in seen:
-                return False
-            seen = seen | {id(function)}
-            return all(on_host_alone(caller.context, seen) for caller in function.callers)
-    return False
 
 
 def given_on_host(model: Model, value: Value, context: Context) -> bool:

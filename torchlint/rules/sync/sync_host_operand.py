@@ -16,7 +16,7 @@ from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import Kind, Value
+from torchlint.semantics.values import HOST, Kind, Value
 
 _INTEGERS: Final = frozenset("int8 int16 int32 int64 uint8".split())
 
@@ -67,7 +67,9 @@ class SyncHostOperand(Rule):
         )
         confidence = wait.confidence
         if copied is not None:
-            if _may_be_element(model.value(copied)) or not _holds_numbers(model.value(copied)):
+            index = model.value(copied)
+            unsure = _may_be_element(index) or not _holds_numbers(index)
+            if unsure or _of_arrays(site.base, index) or _copies_argument(index, model):
                 confidence = Confidence.POSSIBLE
             what = f"the index {quote(copied)} is on the host and is copied to the device"
             advice = "write a slice or `flip` where it is one, or keep the index on the device, in a buffer"
@@ -118,6 +120,24 @@ def _state(index: Value) -> str | None:
     if index.kind is Kind.TENSOR and index.on_host:
         return "host mask" if index.dtype == "bool" else "host integers"
     return None
+
+
+def _of_arrays(base: Value, index: Value) -> bool:
+    """Whether a mask of NumPy picks from what may be on the host: then that is an array as well, most likely.
+
+    Not so where a graph hangs on it.
+    """
+    is_mask = index.kind is Kind.NDARRAY and index.dtype == "bool"
+    return is_mask and bool(base.device & HOST) and not base.attached
+
+
+def _copies_argument(index: Value, model: Model) -> bool:
+    """Whether it is `torch.tensor(given)` of an argument that may be a tensor: its copy lies beside it."""
+    made = model.call(index.origin) if index.origin is not None else None
+    given = made.arguments[0].value if made is not None and made.arguments else None
+    if made is None or given is None or made.callee != "torch.tensor" or made.argument(None, "device") is not None:
+        return False
+    return given.kind is Kind.UNKNOWN and given.ident is not None
 
 
 def _holds_numbers(index: Value) -> bool:

@@ -52,9 +52,12 @@ def _is_variant(function: FunctionInfo, seen: frozenset[FunctionInfo]) -> bool:
 
 
 def _has_kernel(function: FunctionInfo, model: Model) -> bool:
-    """Whether a function beside it does the same on a device: `forward_cuda` beside `forward_native`."""
+    """Whether a function beside it does the same on a device: `forward_cuda` or `forward` beside `forward_native`."""
     stem, _, last = function.name.rpartition("_")
     beside = function.cls.methods.values() if function.cls is not None else model.functions.values()
+    plain = function.cls.methods.get(stem) if function.cls is not None else None
+    if plain is not None and _is_in_place_of(plain, function):
+        return True
     return (
         bool(stem)
         and last not in _KERNELS
@@ -63,6 +66,13 @@ def _has_kernel(function: FunctionInfo, model: Model) -> bool:
             for other in beside
             for kernel in _KERNELS
         )
+    )
+
+
+def _is_in_place_of(method: FunctionInfo, other: FunctionInfo) -> bool:
+    """Whether a method takes what another one takes, and does without it."""
+    return [p.name for p in method.parameters] == [p.name for p in other.parameters] and not any(
+        effect.callee is other for effect in method.effects
     )
 
 

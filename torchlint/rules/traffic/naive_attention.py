@@ -15,8 +15,9 @@ from torchlint.rules.traffic import _attention_repairs
 from torchlint.rules.traffic._attention import feeds_only
 from torchlint.rules.traffic._dispatch import has_fused_branch
 from torchlint.semantics import hotness, sites
-from torchlint.semantics.contexts import Scope
+from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Kind
 
 _FUSED: Final = frozenset(
@@ -109,10 +110,17 @@ def _weighs_others(model: Model, softmax: sites.Call) -> bool:
                 continue
             if not _is_product(step):
                 todo.append(step.node)
-            elif step.call is None or not any(link.scope is Scope.BRANCH for link in step.call.context.chain()):
+            elif step.call is None or not any(_is_asked(link) for link in step.call.context.chain()):
                 weighed[step.node] = {origin for operand in step.operands for origin in model.value(operand).origins}
     sets = [made - seen for made in weighed.values()]
     return any(not one & other for index, one in enumerate(sets) for other in sets[:index])
+
+
+def _is_asked(link: Context) -> bool:
+    """Whether it is a branch that a call may ask for: not one that its object was made with."""
+    return link.scope is Scope.BRANCH and (
+        link.test is None or not (dotted(link.test) or "").startswith("self.") or link.negated
+    )
 
 
 def _merges(model: Model, scores: cst.BaseExpression) -> bool:

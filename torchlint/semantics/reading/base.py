@@ -108,6 +108,7 @@ class Reader:
         self.frame: Frame = None  # type: ignore[assignment]
         self.module_frame: Frame = None  # type: ignore[assignment]
         self.context = Context(Scope.MODULE, model.module, None)
+        self.reached = self.context  # where the suite that was walked last ends
         self.statement: cst.CSTNode | None = None
         self.callees: set[cst.BaseExpression] = set()  # attributes that are being called
         self.dotted_bases: set[str] = set()  # the names that have known attributes in an environment

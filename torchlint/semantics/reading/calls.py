@@ -66,6 +66,10 @@ class CallReader(ManagerReader):
         site.result = result
         if self.recording:
             self.sites.calls.append(site)
+            if result.kind is Kind.OPTIMIZER and function.kind is Kind.CLASS and self.context.loops:
+                loop = self.context.loops[0].loop
+                assert loop is not None
+                loop.begins = True
         if function.kind is not Kind.NAMESPACE and method is not None and receiver_node is not None:
             self.in_place(site)
         if function.fn is None and type(self.statement) is cst.Expr and self.statement.value is node:

@@ -28,6 +28,9 @@ from torchlint.semantics.values import (
 SWAPPED = (Gate.NONE, Gate.RARE)
 
 
+_PLACES = frozenset(("cpu", "meta", *known.ACCELERATORS))
+
+
 _COUNTER_NAMES = frozenset(
     """step global_step num_steps step_idx iteration iter it itr i k batch_idx batch_i batch_index n_iter num_iter
     epoch current_step cur_step update_step steps iters t idx counter count""".split()
@@ -105,7 +108,7 @@ class ConditionReader(AttributeReader):
                 return SWAPPED
             # `frames % interval < frames_per_batch`: the batch that crosses the interval.
             return (Gate.RARE, Gate.NONE) if operator == "<" and right.kind is not Kind.CLOCK else None
-        if left.qual == "device type" and isinstance(right.const, str):
+        if isinstance(right.const, str) and self.is_device_type(left_node, left, right.const):
             # Where only another backend runs (mps, npu, meta), nothing waits for CUDA either.
             then, other = (Gate.NONE, Gate.HOST) if right.const == "cuda" else (Gate.HOST, Gate.NONE)
             return (then, other) if operator == "==" else (other, then) if operator == "!=" else None
@@ -121,7 +124,7 @@ class ConditionReader(AttributeReader):
             name is not None and name.rsplit(".", 1)[-1] in _COUNTER_NAMES and left.kind in (Kind.NUMBER, Kind.UNKNOWN)
         )
         counts = left.qual == "counted" or (
-            name is not None and left.kind is Kind.NUMBER and self.has_evidence(name, COUNTED)
+            name is not None and left.kind in (Kind.NUMBER, Kind.UNKNOWN) and self.has_evidence(name, COUNTED)
         )
         if (counter or (counts and operator in ("==", "!="))) and right.kind in (Kind.NUMBER, Kind.UNKNOWN):
             if operator == "==":
@@ -134,6 +137,11 @@ class ConditionReader(AttributeReader):
             if operator in (">", ">=") and small:
                 return None
         return None
+
+    def is_device_type(self, node: cst.BaseExpression, value: Value, name: str) -> bool:
+        """Whether what is compared with a name is the type of a device: `x.device.type`, `place.type` with "cuda"."""
+        asked = type(node) is cst.Attribute and node.attr.value == "type" and name in _PLACES
+        return asked or value.qual == "device type"
 
     def gates_of(self, node: cst.If, value: Value) -> tuple[Gate, Gate]:
         """How often the two branches of an `if` run, as far as its test tells."""
@@ -419,6 +427,13 @@ class ConditionReader(AttributeReader):
         if function.qual == "isinstance":
             return self._names_tensor(asked)
         return function.qual == "hasattr" and self.eval_quietly(asked).const in ("to", "cuda", "cpu", "device")
+
+    def asks_of_entry(self, test: cst.BaseExpression) -> bool:
+        """`isinstance(batch["task"], list)`: of the entries of a batch some are tensors, others names."""
+        test, _ = _unnegated(test)
+        if type(test) is not cst.Call or len(test.args) != 2 or self.entry_name(test.args[0].value) is None:
+            return False
+        return self.eval_quietly(test.func).qual == "isinstance"
 
     def _narrow_first(self, test: cst.Call) -> None:
         """`isinstance(rows[0], np.ndarray)`: all of the rows are such."""

@@ -53,7 +53,7 @@ class DecoratorReader(OwnCallReader):
             ):
                 info.method = "property"
         role = self.role_of(info, cls, name)
-        if words & {"functools.cache", "functools.lru_cache", "functools.cached_property"}:
+        if info.keeps_result:
             role = Role.SETUP  # runs once, then its result is kept
         if info.role is not Role.WORKER and info.role is not Role.HOOK:
             info.role = role

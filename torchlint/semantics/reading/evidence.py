@@ -57,6 +57,12 @@ _WEAK_TENSOR_EVIDENCE = frozenset(
 )
 
 
+_ENGINES = frozenset(["backward"])
+
+
+_OF_TENSORS = _TENSOR_EVIDENCE | _WEAK_TENSOR_EVIDENCE | known.REDUCTIONS | known.TENSOR_ATTRIBUTES.keys()
+
+
 class EvidenceReader(Reader):
     """Collects evidence, and refines unknown values by it."""
 
@@ -114,6 +120,8 @@ class EvidenceReader(Reader):
                 ident=value.ident,
                 optional=value.optional,
             )
+        if uses & _TENSOR_EVIDENCE == _ENGINES and any(use.isidentifier() for use in uses - _OF_TENSORS):
+            return value  # `engine.backward(loss)`, of what has methods of its own
         if uses & _TENSOR_EVIDENCE:
             conf = Confidence.LIKELY
         elif uses & _WEAK_TENSOR_EVIDENCE:

@@ -114,10 +114,18 @@ class ExternalReader(MethodReader):
         if qual == _NAMED_TUPLE:
             fields = site.function.const if isinstance(site.function.const, tuple) else ()
             held: dict[Any, Value] = {}
-            for index, argument in enumerate(a for a in site.arguments if not a.star):
-                held[argument.name or index] = argument.value
-                if argument.name is None and index < len(fields):
-                    held[fields[index]] = argument.value
+            index = 0
+            for argument in site.arguments:
+                if argument.star == "*":  # `Losses(*losses)`: each field is one of them
+                    held.update(dict.fromkeys(fields[index:], self.element(argument.value)))
+                    index = len(fields)
+                elif argument.name is not None:
+                    held[argument.name] = argument.value
+                elif not argument.star:
+                    held[index] = argument.value
+                    if index < len(fields):
+                        held[fields[index]] = argument.value
+                    index += 1
             elem = functools.reduce(join, held.values()) if held else None
             return Value(Kind.CONTAINER, qual="tuple", elem=elem, items=held or None, origins=(site.node,))
         if qual == "itertools.product" or qual == "itertools.zip_longest":
@@ -185,7 +193,7 @@ class ExternalReader(MethodReader):
         special = TORCH_CALLS.get(qual)
         if special is not None:
             return special(self, site)
-        if qual in known.FULL_WAITS:
+        if qual in known.FULL_WAITS or last == "empty_cache":  # memory is freed where nothing uses it any more
             self.effect(EffectKind.WAIT, node)
             return NONE
         if last.startswith(("is_", "has_")):

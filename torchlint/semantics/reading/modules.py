@@ -8,7 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
-from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.names import bindings_in, dotted, identifier
 from torchlint.semantics.reading.elements import PARAMETER
 from torchlint.semantics.reading.tensors import TensorReader
 from torchlint.semantics.values import (
@@ -30,6 +30,10 @@ MODULE_MOVES = frozenset("to cuda cpu half float double bfloat16 to_empty xpu np
 
 
 _RETURNS_SELF = frozenset("train eval requires_grad_ apply compile_ share_memory zero_grad_".split())
+
+
+# What no module is called with alone: `report(step, total)`.
+_NO_INPUTS = frozenset({Kind.NUMBER, Kind.STRING, Kind.SHAPE, Kind.NONE, Kind.CLOCK})
 
 
 _COMMON_METHODS = frozenset(
@@ -142,28 +146,11 @@ class ModuleReader(TensorReader):
         if name is None:
             return
         for context in self.context.enclosing_loops():
-            target = self._loop_target(context.node)
-            if target is not None and name.split(".", 1)[0] in target:
+            assert context.node is not None
+            if name.split(".", 1)[0] in self.once(_elements_of, context.node):
                 assert context.loop is not None
                 context.loop.calls_layers = True
                 return
-
-    def _loop_target(self, node: cst.CSTNode | None) -> set[str] | None:
-        if isinstance(node, cst.For):
-            target = node.target
-        elif isinstance(node, (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)):
-            target = node.for_in.target
-        else:
-            return None
-        names: set[str] = set()
-        todo: list[cst.BaseExpression] = [target]
-        while todo:
-            expression = todo.pop()
-            if isinstance(expression, cst.Name):
-                names.add(identifier(expression.value))
-            elif isinstance(expression, (cst.Tuple, cst.List)):
-                todo += [element.value for element in expression.elements]
-        return names
 
     def call_unknown(self, site: sites.Call) -> Value:
         """Something that nothing is known of; with tensors going in, or moved to a device, it acts as a module does."""
@@ -183,7 +170,7 @@ class ModuleReader(TensorReader):
                 and site.arguments
                 or any(v.conf >= Confidence.LIKELY for v in tensors)
                 or any(a.value.kind is Kind.UNKNOWN and a.value.device == DEVICE for a in site.arguments)
-                or (given and site.arguments and self.grad_is_off())
+                or (given and self.grad_is_off() and any(a.value.kind not in _NO_INPUTS for a in site.arguments))
             ):
                 return self.call_module(function.but(kind=Kind.UNKNOWN), site)
         if tensors:
@@ -255,6 +242,7 @@ class ModuleReader(TensorReader):
                 self.model.accelerated = True
             elif method == "cpu":
                 device = HOST
+                self.host_read(receiver, node)
             elif method == "to" or method == "to_empty":
                 target = self.target_of(site)
                 device = target[0] if target is not None else receiver.device
@@ -357,3 +345,27 @@ def all_sure(operands: list[Value]) -> bool:
     return all(value.conf is Confidence.SURE for value in operands if value.is_tensor) and any(
         value.is_tensor for value in operands
     )
+
+
+def _elements_of(loop: cst.CSTNode) -> frozenset[str]:
+    """The names of what a loop iterates, and of what its body takes by their number: `block = self.blocks[i]`."""
+    if isinstance(loop, cst.For):
+        target = loop.target
+    elif isinstance(loop, (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)):
+        target = loop.for_in.target
+    else:
+        return frozenset()
+    names: set[str] = set()
+    todo: list[cst.BaseExpression] = [target]
+    while todo:
+        expression = todo.pop()
+        if isinstance(expression, cst.Name):
+            names.add(identifier(expression.value))
+        elif isinstance(expression, (cst.Tuple, cst.List)):
+            todo += [element.value for element in expression.elements]
+    for name, value in bindings_in(loop):
+        if isinstance(value, cst.Subscript) and isinstance(value.slice[0].slice, cst.Index):
+            index = value.slice[0].slice.value
+            if isinstance(index, cst.Name) and index.value in names:
+                names.add(name)
+    return frozenset(names)

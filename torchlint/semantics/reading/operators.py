@@ -228,6 +228,9 @@ class OperatorReader(ConditionReader):
             return NUMBER
         if operator in ("in", "not in"):
             literals = [item.const for item in (right.items or {}).values()] if right.qual in ("list", "tuple") else []
+            if any(isinstance(name, str) and self.is_device_type(left_node, left, name) for name in literals):
+                places = (Gate.NONE, Gate.HOST) if "cuda" in literals else (Gate.HOST, Gate.NONE)
+                return NUMBER.but(gates=places if operator == "in" else places[::-1])
             if left.const is not MISSING and literals and MISSING not in literals:
                 return NUMBER.but(const=(left.const in literals) == (operator == "in"))
             if right.kind is Kind.CONTAINER and right.qual == "dict":
@@ -292,7 +295,7 @@ class OperatorReader(ConditionReader):
         self.frame.env = before
         self.context = saved
         value = join(then, other)
-        if value.kind is Kind.TENSOR and self.asks_for_tensor(node.test):
+        if value.kind is Kind.TENSOR and (self.asks_for_tensor(node.test) or self.asks_of_entry(node.test)):
             if {then.kind, other.kind} in ({Kind.TENSOR, Kind.BATCH}, {Kind.TENSOR, Kind.UNKNOWN}):
                 return value.but(kind=Kind.BATCH)  # of the parts of a batch some are tensors, others names and numbers
         return value

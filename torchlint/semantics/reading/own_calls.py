@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.semantics import sites
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
+from torchlint.semantics.names import within
 from torchlint.semantics.reading.attributes import placed_with
 from torchlint.semantics.reading.expressions import ExpressionReader
 from torchlint.semantics.values import (
@@ -49,6 +50,8 @@ class OwnCallReader(ExpressionReader):
         self.call_named_methods(info, values, site)
         result = None if info.returns is None else self.instantiate(info, info.returns, values)
         for override in self.overrides_of(info, bound):
+            if not self._may_stand_here(override, site):
+                continue
             values = self.bind_arguments(override, bound, site)
             self.called(override, site.node)
             self.note_roots_of(override, site)
@@ -60,6 +63,16 @@ class OwnCallReader(ExpressionReader):
         if _is_moved_to_host(info, bound, result):
             return bound.but(device=HOST, origins=(site.node,), ident=None)
         return placed_with(bound, UNKNOWN if result is None else result)
+
+    def _may_stand_here(self, override: FunctionInfo, site: sites.Call) -> bool:
+        """Whether the method around may run for the class of an override, which may have its own in its place."""
+        around, receiver = self.frame.info, site.receiver_node
+        if around.cls is None or override.cls is None or type(receiver) is not cst.Name or not around.parameters:
+            return True
+        if around.method != "instance" or receiver.value != around.parameters[0].name or around is override:
+            return True
+        own = override.cls.find_method(around.name)
+        return own not in self.model.overrides(around.cls, around.name) or self.once(_goes_on, own, around.name)
 
     def call_named_methods(self, info: FunctionInfo, values: dict[int, Value], site: sites.Call) -> None:
         """`self.notify("on_step_end", loss)`: what the function calls by that name runs as often as this call does."""
@@ -285,6 +298,16 @@ def _is_plain(value: Value) -> bool:
         held = [*(value.items or {}).values(), *((value.elem,) if value.elem is not None else ())]
         return bool(held) and all(_is_plain(item) for item in held)
     return value.kind in (Kind.NUMBER, Kind.SHAPE, Kind.STRING, Kind.DTYPE, Kind.CLASS, Kind.NONE)
+
+
+def _goes_on(method: FunctionInfo, name: str) -> bool:
+    """Whether a method calls the one that it overrides: `super().step(batch)`, `Base.step(self, batch)`."""
+    return any(
+        isinstance(part, cst.Attribute)
+        and part.attr.value == name
+        and (not isinstance(part.value, cst.Name) or part.value.value[:1].isupper())
+        for part in within(method.body_nodes)
+    )
 
 
 def _is_none(default: cst.BaseExpression | None) -> bool:

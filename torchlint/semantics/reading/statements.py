@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import libcst as cst
@@ -11,6 +11,7 @@ from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
 from torchlint.semantics.factors import factors
+from torchlint.semantics.functions import Role
 from torchlint.semantics.names import dotted, identifier, within
 from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
@@ -46,12 +47,14 @@ class StatementReader(DefinitionReader):
                     self.context = after
                 elif self.compound(statement):
                     return True
+            self.reached = self.context
             return False
         finally:
             self.context = saved
 
     def suite(self, body: cst.BaseSuite) -> bool:
         if type(body) is cst.SimpleStatementSuite:
+            self.reached = self.context
             left = [self.small(small) for small in body.body]  # all are walked, also behind a `return`
             return any(left)
         assert type(body) is cst.IndentedBlock
@@ -107,6 +110,9 @@ class StatementReader(DefinitionReader):
             if self.recording:
                 info.return_sites.append((node.value, value, self.context))
             info.returned.update(self.once(factors, node.value))
+            if info.role is Role.STEP and info.name in known.TRAINED_STEPS:
+                for loss in _losses(node.value):
+                    self.note_root(loss)  # whoever calls it runs backward on that
             if type(node.value) is cst.Tuple or type(node.value) is cst.List:
                 for element in node.value.elements:
                     info.returned.update(self.once(factors, element.value))
@@ -168,32 +174,37 @@ class StatementReader(DefinitionReader):
         taken.leaves = _leaves(node.body)
         with self.within(taken):
             then_left = self.suite(node.body)
+        then_rare = self.reached.rare and not then_left
         then_env = self.frame.env
         # The other.
         self.frame.env = before
         self.narrow(node.test, False)
         else_told = _added(before, size)
-        else_left = False
+        else_left = else_rare = False
         if node.orelse is not None:
             with self.within(self.branch(node, node.test, else_gate, True)):
                 if type(node.orelse) is cst.If:
-                    else_left = self.if_statement(node.orelse) is None
+                    after = self.if_statement(node.orelse)
+                    else_left, self.reached = after is None, after or self.context
                 else:
                     else_left = self.suite(node.orelse.body)
+            else_rare = self.reached.rare and not else_left
         else_env = self.frame.env
         if then_left and else_left:
             return None
         if then_left:
             self.frame.env = else_env
-            return self.branch(node, node.test, else_gate, True)
+            return self.branch(node, node.test, Gate.RARE if else_rare else else_gate, True)
         if else_left:
             self.frame.env = then_env
-            return self.branch(node, node.test, then_gate, False) if node.orelse is not None else after_test
+            return self.branch(node, node.test, Gate.RARE if then_rare else then_gate, False)
         for told, env in ((then_told, then_env), (else_told, else_env)):
             for name, value in told:
                 if env.get(name) is value:  # the test told that of one branch alone
                     del env[name]
         self.frame.env = join_envs(then_env, else_env)
+        if then_rare and else_rare and not after_test.rare:
+            return Context(Scope.BRANCH, node.test, after_test, gate=Gate.RARE)  # both ways leave but now and then
         return after_test
 
     def _fails(self, body: cst.BaseSuite) -> bool:
@@ -374,6 +385,17 @@ _SMALL: dict[type[cst.BaseSmallStatement], Callable[[Any, Any], bool | None]] = 
     cst.Nonlocal: StatementReader.scope_statement,
     cst.Del: StatementReader.delete_statement,
 }
+
+
+def _losses(returned: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """The loss in what a training step returns, which may come with outputs behind it."""
+    if type(returned) is cst.IfExp:
+        yield from _losses(returned.body)
+        yield from _losses(returned.orelse)
+    elif type(returned) is cst.Tuple:
+        yield from _losses(returned.elements[0].value) if returned.elements else ()
+    else:
+        yield returned
 
 
 def _added(env: Env, size: int) -> list[tuple[str, Value]]:
