@@ -52,5 +52,15 @@ def _regions_of(scaler: sites.Call, model: Model) -> list[sites.With]:
         if other is model
         or any(call.receiver is not None and scaler.node in call.receiver.origins for call in other.sites.calls)
         for entered in other.sites.withs
-        if "autocast" in entered.context.flags and not hotness.autograd_off(entered.context)
+        if "autocast" in entered.context.flags
+        and not hotness.autograd_off(entered.context)
+        and not _is_of_another_class(entered, scaler, other)
     ]
+
+
+def _is_of_another_class(entered: sites.With, scaler: sites.Call, model: Model) -> bool:
+    """Whether a method of a class makes the region, and one of another class, which is no relative, the scaler."""
+    made = model.call(model.value(entered.item).origin or entered.item)
+    owners = [site.context.owner for site in (made, scaler) if site is not None]
+    classes = [owner.cls for owner in owners if owner is not None and owner.cls is not None]
+    return len(classes) == 2 and classes[0].common_base(classes[1]) is None

@@ -25,6 +25,9 @@ _LEAVES = (
 _REDUCES = ((cst.Add, cst.Subtract), (cst.Multiply,), (cst.BitAnd,), (cst.BitOr,))  # those in one tuple mix freely
 _REDUCES_IN_PLACE = (cst.AddAssign, cst.SubtractAssign, cst.MultiplyAssign, cst.BitAndAssign, cst.BitOrAssign)
 _EXTREMES = frozenset("max min maximum minimum logaddexp logical_or logical_and".split())
+_MAKERS = frozenset(
+    "clone zeros ones full empty rand randn eye zeros_like ones_like full_like empty_like rand_like randn_like".split()
+)
 
 
 class Rounds:
@@ -226,7 +229,15 @@ class Rounds:
     def _is_own(self, name: str) -> bool:
         """Whether each round makes the thing anew that it stores in, not as another name of what was there before."""
         made = self._defined.get(name, ())
-        return name not in self._carried and bool(made) and all(_makes(value) for value in made)
+        return name not in self._carried and bool(made) and all(self._makes(value) for value in made)
+
+    def _makes(self, value: cst.BaseExpression) -> bool:
+        """Whether an expression gives something new: the result of an operator, or of what fills or copies a tensor."""
+        if isinstance(value, cst.Call):
+            site = self._model.call(value)
+            name = (site.callee or site.method or "").rpartition(".")[2] if site is not None else ""
+            return name in _MAKERS or name.startswith("new_")
+        return isinstance(value, (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison))
 
     def _asks_shape(self, node: cst.CSTNode) -> bool:
         around = self._model.parent(node)
@@ -260,11 +271,6 @@ class Rounds:
         return any(
             isinstance(part.slice, cst.Index) and names_in(part.slice.value) & self._targets for part in place.slice
         )
-
-
-def _makes(value: cst.BaseExpression) -> bool:
-    """Whether an expression gives something new: the result of an operator."""
-    return isinstance(value, (cst.BinaryOperation, cst.UnaryOperation, cst.Comparison))
 
 
 def _operands(value: cst.BaseExpression, kind: tuple[type[cst.BaseBinaryOp], ...]) -> set[str]:

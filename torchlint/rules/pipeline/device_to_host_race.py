@@ -33,6 +33,9 @@ _READING_CALLS: Final = frozenset(
 )
 
 
+_Read = tuple[cst.BaseExpression | cst.AugAssign, cst.Call, FunctionInfo, Confidence]
+
+
 @dataclass(frozen=True, slots=True)
 class _Copy:
     """A copy under way: `start` is the call that began it, `confidence` how sure it is that it crosses."""
@@ -55,7 +58,7 @@ class DeviceToHostRace(Rule):
             return
         reads = _Reads(model, copies)
         reported: set[tuple[cst.CSTNode, cst.CSTNode]] = set()
-        for reader, start, function, confidence in reads.find():
+        for reader, start, function, confidence in sorted(reads.find(), key=reads.when):
             copy = copies[start]
             if (start, function.node) in reported or not reads.races(start, reader, function):
                 continue
@@ -116,8 +119,8 @@ class _Reads:
                         self.buffers.setdefault(_place(origin), []).append(site.node)
                 self.aliases[site.node] = site.node
 
-    def find(self) -> Iterator[tuple[cst.BaseExpression | cst.AugAssign, cst.Call, FunctionInfo, Confidence]]:
-        """Each read, the copy it may see, the function it stands in, and how sure that is; in order of evaluation."""
+    def find(self) -> Iterator[_Read]:
+        """Each read, the copy it may see, the function it stands in, and how sure that is."""
         model = self.model
         for site in model.sites.calls:
             function = model.function_of(site.context)
@@ -154,6 +157,10 @@ class _Reads:
             if subscript.mode == "read" and subscript.base.kind is not Kind.CONTAINER and subscript.indices:
                 for start in self.copies_in(subscript.base, subscript.node, function):
                     yield subscript.node, start, function, self.sureness(subscript.base)
+
+    def when(self, read: _Read) -> int:
+        """When the function that reads comes to it."""
+        return self.orders.of(read[2]).at(read[0])
 
     def sureness(self, value: Value) -> Confidence:
         """One copy made the value, or it is one of several things."""

@@ -28,7 +28,11 @@ class LoaderWithoutPinnedMemory(Rule):
 
     def on_module(self, model: Model) -> Iterator[Report]:
         made = loaders.loader_calls(model)
-        unpinned = [site for site in made if site.result.pinned is False and not _hands_out_lists(site)]
+        unpinned = [
+            site
+            for site in made
+            if site.result.pinned is False and not _hands_out_lists(site) and not _collates_on_device(site)
+        ]
         feeds = _feeds(model) if unpinned else {}
         for site in unpinned:
             if site.node not in feeds:
@@ -51,6 +55,16 @@ def _hands_out_lists(site: sites.Call) -> bool:
     """Whether a batch is a list of samples as they are, of which nothing can be pinned: `collate_fn=list`."""
     collate = site.argument(6, "collate_fn")
     return collate is not None and collate.value.qual in ("list", "tuple")
+
+
+def _collates_on_device(site: sites.Call) -> bool:
+    """Whether the batches are on a device as they are made, where nothing can be pinned."""
+    collate = (site.result.items or {}).get("collate_fn")
+    function = collate.fn if collate is not None else None
+    if collate is not None and function is None and collate.cls is not None:
+        function = collate.cls.find_method("__call__")
+    batch = function.returns if function is not None else None
+    return batch is not None and batch.may_be_device
 
 
 def _feeds(model: Model) -> Feeds:
