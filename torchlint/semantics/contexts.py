@@ -81,9 +81,7 @@ class Context:
     manager: Value | None = None  # of a `with`
     flags: frozenset[str] = frozenset()  # of a `with`: "no_grad", "enable_grad", "autocast:bfloat16", "profiler", ...
     # Worked out from the surrounding context when this one is made, since they are asked for everywhere.
-    owner: FunctionInfo | None = field(
-        init=False, default=None
-    )  # the function whose body it is in; None at module level
+    owner: FunctionInfo | None = field(init=False, default=None)  # the function it is in; None at module level
     outer: tuple[Context, ...] = field(init=False, default=())  # the loops around it in its function, innermost first
     grad_off: bool = field(init=False, default=False)  # by a `with` in its function, or a decorator of it
     rare: bool = field(init=False, default=False)  # behind a gate within its innermost loop, or its function
@@ -96,7 +94,7 @@ class Context:
             self.grad_off = self.function is not None and self.function.no_grad
             return
         if parent is not None:
-            self.owner, self.outer, self.grad_off = parent.owner, parent.loops, parent.grad_off
+            self.owner, self.outer, self.grad_off = parent.owner, parent.enclosing_loops(), parent.grad_off
             self.rare = parent.rare
         if self.scope is Scope.LOOP:
             self.rare = False

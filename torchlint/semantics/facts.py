@@ -201,7 +201,7 @@ class _Teller:
             effect.part,
             self._value(effect.value, 1),
             None if callee is None else (self._homes.get(id(callee)), callee.qualname),
-            [hotness.iterates(loop).value for loop in effect.context.loops],
+            [hotness.iterates(loop).value for loop in effect.context.enclosing_loops()],
             (effect.context.rare, effect.context.grad_off),
         )
 

@@ -570,7 +570,7 @@ def _may_reach(function: FunctionInfo, asks: Asked) -> Iterator[CallerSite]:
     Nor something that is seldom so: `report(loss, step % 100 == 0)`.
     """
     for caller in function.callers:
-        if function.ends_program and caller.context.loops:
+        if function.ends_program and caller.context.enclosing_loops():
             continue  # a process of its own, which ends with this call
         given = ((function.parameters[index], truth, text) for index, truth, text in asks)
         if all(

@@ -80,7 +80,7 @@ def _feeds(model: Model) -> Feeds:
         transfer = transfers.transfer_of(site)
         if transfer is not None and transfer.source.loaders:
             if transfers.reaches_device(transfer) is not None:
-                once = not site.context.loops and model.hot(site.context) is None  # one batch, to look at
+                once = not site.context.enclosing_loops() and model.hot(site.context) is None  # one batch, to look at
                 take(transfer.source.loaders, Confidence.POSSIBLE if once else Confidence.LIKELY, site.node)
             continue
         if site.result.qual == "prepared" and site.result.kind is Kind.LOADER:

@@ -200,7 +200,7 @@ class Reader:
             return
         effect = Effect(kind, node, self.context, value, callee, part)
         self.frame.info.effects.append(effect)
-        loops = self.context.loops
+        loops = self.context.enclosing_loops()
         if loops:
             facts = loops[0].loop
             assert facts is not None

@@ -282,7 +282,7 @@ class ElementReader(OperatorReader):
 
     def note_inner(self, loop: Context) -> None:
         """Remember with the loop around, where there is one, that it holds another."""
-        around = self.context.loops
+        around = self.context.enclosing_loops()
         if around and around[0].loop is not None:
             around[0].loop.inner.append(loop)
 

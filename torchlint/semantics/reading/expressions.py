@@ -149,7 +149,7 @@ class ExpressionReader(ElementReader):
 
     def _iterated(self, node: cst.BaseExpression) -> int | None:
         """The parameter of which an expression is the element of the round, as a loop around binds it."""
-        for link in self.context.loops:
+        for link in self.context.enclosing_loops():
             facts = link.loop
             loop = facts.node if facts is not None else None
             if type(loop) is not cst.For or type(loop.target) is not cst.Name:

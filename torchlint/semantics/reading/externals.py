@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -78,17 +79,7 @@ class ExternalReader(MethodReader):
                     self.host_read(argument.value, site.node)
             return NUMBER
         if top == "functools" and rest == "partial" and site.arguments:
-            first = site.arguments[0].value
-            if first.fn is not None:
-                beforehand: dict[Any, Value] = dict(first.items or {})
-                for argument in site.arguments[1:]:
-                    if not argument.star:
-                        place = sum(type(key) is int for key in beforehand)
-                        beforehand[place if argument.name is None else argument.name] = argument.value
-                return first.but(items=beforehand)
-            if first.kind is Kind.FUNCTION:
-                return first.but(items={a.name: a.value for a in site.arguments[1:] if a.name is not None})
-            return first
+            return _partial(site)
         if qual in ("random.sample", "random.choices", "random.choice") and site.arguments:
             drawn = self.element(site.arguments[0].value)
             many = Value(Kind.CONTAINER, qual="list", elem=drawn, origins=(site.node,))
@@ -100,34 +91,11 @@ class ExternalReader(MethodReader):
         if top == "copy":
             return site.arguments[0].value.but(ident=None) if site.arguments else UNKNOWN
         if qual in ("collections.defaultdict", "collections.OrderedDict", "collections.deque", "collections.Counter"):
-            kind = "dict" if not qual.endswith("deque") else "list"
-            elem = None
-            if qual.endswith("defaultdict") and site.arguments:
-                factory = site.arguments[0].value
-                if factory.qual in ("list", "set", "dict"):
-                    elem = Value(Kind.CONTAINER, qual=factory.qual)
-                elif factory.qual in ("int", "float"):
-                    elem = NUMBER
-            return Value(Kind.CONTAINER, qual=kind, elem=elem, origins=(site.node,))
+            return _collection(qual, site)
         if qual == "collections.namedtuple":
             return Value(Kind.CLASS, qual=_NAMED_TUPLE, const=_field_names(site))
         if qual == _NAMED_TUPLE:
-            fields = site.function.const if isinstance(site.function.const, tuple) else ()
-            held: dict[Any, Value] = {}
-            index = 0
-            for argument in site.arguments:
-                if argument.star == "*":  # `Losses(*losses)`: each field is one of them
-                    held.update(dict.fromkeys(fields[index:], self.element(argument.value)))
-                    index = len(fields)
-                elif argument.name is not None:
-                    held[argument.name] = argument.value
-                elif not argument.star:
-                    held[index] = argument.value
-                    if index < len(fields):
-                        held[fields[index]] = argument.value
-                    index += 1
-            elem = functools.reduce(join, held.values()) if held else None
-            return Value(Kind.CONTAINER, qual="tuple", elem=elem, items=held or None, origins=(site.node,))
+            return self._named_tuple(site)
         if qual == "itertools.product" or qual == "itertools.zip_longest":
             return zipped(self, site)
         if qual == "logging.getLogger" or qual.endswith(("get_logger", "getLogger")):
@@ -152,15 +120,38 @@ class ExternalReader(MethodReader):
             self.model.accelerated = True
         if site.function.kind is Kind.CLASS:
             return self.instance_of_external(qual).but(origins=(site.node,))
+        return self._call_unread(site)
+
+    def _named_tuple(self, site: sites.Call) -> Value:
+        """What a class that `collections.namedtuple` made holds, by place and by name."""
+        fields = site.function.const if isinstance(site.function.const, tuple) else ()
+        held: dict[Any, Value] = {}
+        index = 0
+        for argument in site.arguments:
+            if argument.star == "*":  # `Losses(*losses)`: each field is one of them
+                held.update(dict.fromkeys(fields[index:], self.element(argument.value)))
+                index = len(fields)
+            elif argument.name is not None:
+                held[argument.name] = argument.value
+            elif not argument.star:
+                held[index] = argument.value
+                if index < len(fields):
+                    held[fields[index]] = argument.value
+                index += 1
+        elem = functools.reduce(join, held.values()) if held else None
+        return Value(Kind.CONTAINER, qual="tuple", elem=elem, items=held or None, origins=(site.node,))
+
+    def _call_unread(self, site: sites.Call) -> Value:
+        """A function that is not read: of tensors it makes tensors, more likely than not."""
         tensors = [a.value for a in site.arguments if a.value.is_tensor]
-        if tensors:
-            self.effect(EffectKind.LAUNCH, site.node)
-            base = self.tensor(site.node, tensors)
-            graph = DETACHED if self.grad_is_off() else base.graph | MAYBE
-            return Value(
-                Kind.BATCH, Confidence.POSSIBLE, device=base.device, graph=graph, origins=(site.node,), deps=base.deps
-            )
-        return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, origins=(site.node,))
+        if not tensors:
+            return Value(Kind.UNKNOWN, device=ANYWHERE, graph=MAYBE, origins=(site.node,))
+        self.effect(EffectKind.LAUNCH, site.node)
+        base = self.tensor(site.node, tensors)
+        graph = DETACHED if self.grad_is_off() else base.graph | MAYBE
+        return Value(
+            Kind.BATCH, Confidence.POSSIBLE, device=base.device, graph=graph, origins=(site.node,), deps=base.deps
+        )
 
     def functional_call(self, site: sites.Call) -> Value:
         """`functional_call(module, parameters, inputs)`: the module is called."""
@@ -334,14 +325,14 @@ class ExternalReader(MethodReader):
             dtype = dtype or "int64"
             size = next((a.value for a in site.arguments if a.name == "size" or a.value.kind is Kind.CONTAINER), None)
             if size is not None and size.kind is Kind.CONTAINER and size.items is not None:
-                shape = tuple(v.const if isinstance(v.const, int) else None for v in size.items.values())
+                shape = _lengths(size.items.values())
         else:
             sizes = [a.value for a in site.arguments if a.name is None]
             if len(sizes) == 1 and sizes[0].kind is Kind.CONTAINER and sizes[0].items is not None:
                 sizes = list(sizes[0].items.values())
-                shape = tuple(v.const if isinstance(v.const, int) else None for v in sizes)
+                shape = _lengths(sizes)
             elif name not in ("full", "normal") and sizes and all(v.kind is Kind.NUMBER for v in sizes):
-                shape = tuple(v.const if isinstance(v.const, int) else None for v in sizes)
+                shape = _lengths(sizes)
             elif name not in ("full", "normal") and len(sizes) > 1 and not any(a.star for a in site.arguments):
                 rank = len(sizes)
         pin = site.argument(None, "pin_memory")
@@ -545,6 +536,37 @@ def _parameters(value: Value) -> Value:
     """A distribution as the tensors that it holds."""
     held = value.kind is Kind.OBJECT and (value.qual or "").startswith("torch.distributions.")
     return value.but(kind=Kind.UNKNOWN) if held else value
+
+
+def _partial(site: sites.Call) -> Value:
+    """`functools.partial(f, a, k=b)`: the function, with what it is given beforehand."""
+    first = site.arguments[0].value
+    if first.fn is not None:
+        beforehand: dict[Any, Value] = dict(first.items or {})
+        for argument in site.arguments[1:]:
+            if not argument.star:
+                place = sum(type(key) is int for key in beforehand)
+                beforehand[place if argument.name is None else argument.name] = argument.value
+        return first.but(items=beforehand)
+    if first.kind is Kind.FUNCTION:
+        return first.but(items={a.name: a.value for a in site.arguments[1:] if a.name is not None})
+    return first
+
+
+def _collection(qual: str, site: sites.Call) -> Value:
+    """An empty container of `collections`; of a defaultdict what it makes is known."""
+    made = site.arguments[0].value.qual if qual.endswith("defaultdict") and site.arguments else None
+    elem = None
+    if made in ("list", "set", "dict"):
+        elem = Value(Kind.CONTAINER, qual=made)
+    elif made in ("int", "float"):
+        elem = NUMBER
+    return Value(Kind.CONTAINER, qual="list" if qual.endswith("deque") else "dict", elem=elem, origins=(site.node,))
+
+
+def _lengths(sizes: Iterable[Value]) -> tuple[int | None, ...]:
+    """A shape; None for a length that is not known."""
+    return tuple(size.const if isinstance(size.const, int) else None for size in sizes)
 
 
 def _field_names(site: sites.Call) -> tuple[str, ...]:

@@ -41,6 +41,16 @@ _WEAK_TENSOR_METHODS = frozenset(
 )
 
 
+# Methods that do what their name says, whatever has them, and what they give.
+_EFFECTS = {
+    "zero_grad": (EffectKind.ZERO_GRAD, NONE),
+    "synchronize": (EffectKind.WAIT, UNKNOWN),
+    "query": (EffectKind.WAIT, UNKNOWN),
+    "wait_for_everyone": (EffectKind.WAIT, UNKNOWN),
+    "elapsed_time": (EffectKind.ELAPSED, NUMBER),
+    "record": (EffectKind.RECORD, UNKNOWN),
+}
+
 # Methods of Accelerate's and Fabric's that give back what they are given, ready for the device.
 _PREPARES = frozenset(
     """prepare prepare_model prepare_data_loader prepare_optimizer setup setup_dataloaders setup_module
@@ -111,8 +121,6 @@ class MethodReader(ModuleReader):
             return self.object_method(receiver, method, site)
         if kind in (Kind.NUMBER, Kind.CLOCK):
             return NUMBER
-        if kind is Kind.LOADER:
-            return None
         return None
 
     def optimizer_method(self, method: str, site: sites.Call) -> Value:
@@ -237,33 +245,12 @@ class MethodReader(ModuleReader):
         node = site.node
         if method == "load_state_dict":
             return UNKNOWN  # it copies, and computes nothing
-        if method == "backward":
-            root = receiver
-            root_node: cst.BaseExpression | None = site.receiver_node
-            if site.arguments and (site.arguments[0].value.is_tensor or self._is_manager(receiver, site)):
-                root, root_node = site.arguments[0].value, site.arguments[0].node  # an engine, an accelerator, a scaler
-            self.effect(EffectKind.BACKWARD, node, root)
-            self.effect(EffectKind.LAUNCH, node, root)
-            self.note_root(root_node)
-            return NONE
-        if method == "manual_backward" and site.arguments:
-            self.effect(EffectKind.BACKWARD, node, site.arguments[0].value)
-            self.note_root(site.arguments[0].node)
-            return NONE
+        if method == "backward" or (method == "manual_backward" and site.arguments):
+            return self._backward_of_unknown(receiver, method, site)
         if method in ("cuda", "to", "cpu", "pin_memory", "xpu", "npu"):
             return self.moved(receiver, method, site)
         if method in ("append", "extend", "add", "insert", "update", "put", "push", "appendleft"):
-            for argument in site.arguments[-1:]:
-                self.note_stored_parameter(argument.value)
-                if site.receiver_node is not None:
-                    self.note_flow(site.receiver_node, factors(argument.node))
-                if self.recording:
-                    name = holder(site.receiver_node)
-                    self.sites.stores.append(
-                        sites.Store(
-                            node, method, receiver, name, argument.node, argument.value, self.context, self.statement
-                        )
-                    )
+            self._put_into_unknown(receiver, method, site)
             if method in ("append", "extend", "insert", "appendleft"):
                 return NONE
         if method in known.LOG_METHODS and self._is_logger(site):
@@ -283,21 +270,13 @@ class MethodReader(ModuleReader):
             return self.refine(receiver, {method})
         if method in ("train", "eval", "requires_grad_"):
             return receiver
-        if method == "zero_grad":
-            self.effect(EffectKind.ZERO_GRAD, node, receiver)
-            return NONE
         if method == "step" and ((not site.arguments and self._looks_like_optimizer(site)) or self._run_closure(site)):
             self.effect(EffectKind.OPTIMIZER_STEP, node, receiver)
             return UNKNOWN
-        if method in ("synchronize", "query", "wait_for_everyone"):
-            self.effect(EffectKind.WAIT, node, receiver)
-            return UNKNOWN
-        if method == "elapsed_time":
-            self.effect(EffectKind.ELAPSED, node, receiver)
-            return NUMBER
-        if method == "record":
-            self.effect(EffectKind.RECORD, node, receiver)
-            return UNKNOWN
+        if method in _EFFECTS:
+            kind, given = _EFFECTS[method]
+            self.effect(kind, node, receiver)
+            return given
         if method == "item" or method == "tolist":
             self.host_read(receiver, node)
             number = NUMBER.but(origins=(node,))
@@ -313,42 +292,55 @@ class MethodReader(ModuleReader):
         if method == "size":
             return NUMBER.but(qual="tensor size") if site.arguments else Value(Kind.SHAPE, qual="tensor size")
         if method in ("items", "values", "keys") and not site.arguments:
-            inner = (
-                receiver.but(origins=(), ident=None, items=None)
-                if receiver.device != ANYWHERE or receiver.deps
-                else UNKNOWN
-            )
-            if method == "values":
-                return Value(Kind.CONTAINER, qual="values", elem=receiver.elem or inner)
-            if method == "keys":
-                return Value(Kind.CONTAINER, qual="list", elem=STRING)
-            value = receiver.elem or inner
-            return Value(
-                Kind.CONTAINER,
-                qual="items",
-                elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: value}, elem=value),
-            )
-        if method in _STRONG_TENSOR_METHODS:
-            base = receiver.but(
-                kind=Kind.TENSOR,
-                conf=Confidence.POSSIBLE,
-                device=receiver.device or ANYWHERE,
-                graph=receiver.graph or MAYBE,
-            )
-            return self.tensor_method(base, method, site)
-        if method in known.REDUCTIONS or method in _WEAK_TENSOR_METHODS:
-            base = receiver.but(
-                kind=Kind.TENSOR,
-                conf=Confidence.POSSIBLE,
-                device=receiver.device or ANYWHERE,
-                graph=receiver.graph or MAYBE,
-            )
-            result = self.tensor_method(base, method, site)
-            result = result.but()
-            if result.kind in (Kind.TENSOR, Kind.BATCH) and self.model.uses_numpy and not receiver.device & DEVICE:
-                result.conf = Confidence.POSSIBLE
+            return _view_of_unknown(receiver, method)
+        return self._perhaps_of_tensor(receiver, method, site)
+
+    def _backward_of_unknown(self, receiver: Value, method: str, site: sites.Call) -> Value:
+        """`loss.backward()`; the root is the argument of an engine, an accelerator, a scaler."""
+        root = receiver
+        root_node: cst.BaseExpression | None = site.receiver_node
+        if site.arguments and (
+            method == "manual_backward" or site.arguments[0].value.is_tensor or self._is_manager(receiver, site)
+        ):
+            root, root_node = site.arguments[0].value, site.arguments[0].node
+        self.effect(EffectKind.BACKWARD, site.node, root)
+        if method == "backward":
+            self.effect(EffectKind.LAUNCH, site.node, root)
+        self.note_root(root_node)
+        return NONE
+
+    def _put_into_unknown(self, receiver: Value, method: str, site: sites.Call) -> None:
+        """`rows.append(x)`, where nothing is known of the rows."""
+        for argument in site.arguments[-1:]:
+            self.note_stored_parameter(argument.value)
+            if site.receiver_node is not None:
+                self.note_flow(site.receiver_node, factors(argument.node))
+            if self.recording:
+                name = holder(site.receiver_node)
+                self.sites.stores.append(
+                    sites.Store(
+                        site.node, method, receiver, name, argument.node, argument.value, self.context, self.statement
+                    )
+                )
+
+    def _perhaps_of_tensor(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
+        """A method that tensors have: of tensors alone, or of others too."""
+        strong = method in _STRONG_TENSOR_METHODS
+        if not strong and method not in known.REDUCTIONS and method not in _WEAK_TENSOR_METHODS:
+            return None
+        base = receiver.but(
+            kind=Kind.TENSOR,
+            conf=Confidence.POSSIBLE,
+            device=receiver.device or ANYWHERE,
+            graph=receiver.graph or MAYBE,
+        )
+        result = self.tensor_method(base, method, site)
+        if strong:
             return result
-        return None
+        result = result.but()
+        if result.kind in (Kind.TENSOR, Kind.BATCH) and self.model.uses_numpy and not receiver.device & DEVICE:
+            result.conf = Confidence.POSSIBLE
+        return result
 
     def _is_manager(self, receiver: Value, site: sites.Call) -> bool:
         """`accelerator.backward(loss)`, `fabric.backward(loss)`: the argument is the root, not the receiver."""
@@ -368,3 +360,15 @@ class MethodReader(ModuleReader):
             return True
         last = name.rsplit(".", 1)[-1].lower()
         return last.startswith("opt") or last.endswith(("optimizer", "optim", "_opt"))
+
+
+def _view_of_unknown(receiver: Value, method: str) -> Value:
+    """`table.items()`, `.values()`, `.keys()`, where nothing is known of the table: its members live where it does."""
+    told = receiver.device != ANYWHERE or receiver.deps
+    value = receiver.elem or (receiver.but(origins=(), ident=None, items=None) if told else UNKNOWN)
+    if method == "values":
+        return Value(Kind.CONTAINER, qual="values", elem=value)
+    if method == "keys":
+        return Value(Kind.CONTAINER, qual="list", elem=STRING)
+    pair = Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: value}, elem=value)
+    return Value(Kind.CONTAINER, qual="items", elem=pair)
