@@ -27,7 +27,7 @@ __all__ = ["Group", "Job", "Linter"]
 
 T = TypeVar("T")
 
-_COLLECTED_AFTER = 2_000_000  # bytes of source; of what was read of them, next to nothing is left by then
+_COLLECTED_AFTER = 2_000_000  # bytes of source that were read, after which what is left of their trees is collected
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,11 @@ NEW_METHODS: Final = frozenset("new new_empty new_full new_ones new_tensor new_z
 # Functions under `torch.` that do not return tensors.
 NOT_TENSOR: Final[dict[str, str]] = {
     **dict.fromkeys(
-        """allclose equal is_complex is_floating_point is_nonzero is_storage is_tensor is_grad_enabled
-        is_inference_mode_enabled is_anomaly_enabled are_deterministic_algorithms_enabled is_autocast_enabled
-        can_cast is_warn_always_enabled""".split(),
+        """allclose are_deterministic_algorithms_enabled can_cast equal get_float32_matmul_precision
+        get_num_interop_threads get_num_threads initial_seed is_anomaly_enabled is_autocast_enabled is_complex
+        is_floating_point is_grad_enabled is_inference_mode_enabled is_nonzero is_storage is_tensor
+        is_warn_always_enabled numel seed""".split(),
         "number",
-    ),
-    **dict.fromkeys(
-        "numel initial_seed seed get_num_threads get_num_interop_threads get_float32_matmul_precision".split(), "number"
     ),
     **dict.fromkeys(
         """manual_seed set_default_device set_default_dtype set_default_tensor_type set_float32_matmul_precision
@@ -37,7 +35,7 @@ NOT_TENSOR: Final[dict[str, str]] = {
         use_deterministic_algorithms set_deterministic_debug_mode set_warn_always""".split(),
         "none",
     ),
-    **dict.fromkeys("broadcast_shapes".split(), "shape"),
+    "broadcast_shapes": "shape",
     **dict.fromkeys(
         """load compile no_grad enable_grad inference_mode autocast Generator Size device dtype finfo iinfo
         get_default_device get_device_module get_rng_state import_ir_module vmap stack_trace typename""".split(),
@@ -93,9 +91,9 @@ CAST_METHODS: Final[dict[str, str]] = {
 
 # Reductions: without `dim`, a 0-d tensor.
 REDUCTIONS: Final = frozenset(
-    """all amax amin any argmax argmin count_nonzero cumsum dist dot logsumexp max mean median min nanmean nanmedian
-    nansum norm prod std sum trace var numel vdot item""".split()
-) - {"cumsum", "numel", "item"}
+    """all amax amin any argmax argmin count_nonzero dist dot logsumexp max mean median min nanmean nanmedian nansum
+    norm prod std sum trace var vdot""".split()
+)
 # Losses of torch.nn.functional and torch.nn: a 0-d tensor unless `reduction="none"`.
 LOSSES: Final = frozenset(
     """binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss
@@ -173,7 +171,7 @@ PERHAPS_VIEWS: Final = frozenset("contiguous flatten reshape reshape_as to type"
 
 # Methods of a tensor that give something else than one tensor.
 TENSOR_METHOD_RESULTS: Final[dict[str, str]] = {
-    **dict.fromkeys("size".split(), "shape"),
+    "size": "shape",
     **dict.fromkeys("dim ndimension numel nelement element_size get_device stride storage_offset".split(), "number"),
     **dict.fromkeys(
         """is_contiguous is_floating_point is_complex is_pinned is_shared is_set_to equal allclose is_same_size
@@ -255,8 +253,11 @@ SCALERS: Final = frozenset(
 )
 AUTOGRAD_FUNCTION: Final = "torch.autograd.Function"
 
-# Methods that a framework calls once per step, by the base class whose contract says so.
-TRAINED_STEPS: Final = frozenset({"training_step", "compute_loss"})  # what they return is the loss
+# Methods of a training framework whose result is the loss.
+TRAINED_STEPS: Final = frozenset({"training_step", "compute_loss"})
+
+# Methods that a framework calls once per step, by the last part of the name of the base class whose contract says so:
+# these bases come from packages that are not read.
 STEP_METHODS: Final[dict[str, frozenset[str]]] = {
     "LightningModule": frozenset(
         """training_step validation_step test_step predict_step on_train_batch_start on_train_batch_end
@@ -270,7 +271,6 @@ STEP_METHODS: Final[dict[str, frozenset[str]]] = {
     "BaseModel": frozenset("train_step val_step test_step".split()),  # of MMEngine
     "Metric": frozenset(["update"]),
 }
-"""By the last part of a base class's name: these bases come from packages that are not read."""
 
 # The events on which Ignite runs what is decorated for them once per step.
 STEP_EVENTS: Final = frozenset(
@@ -379,6 +379,14 @@ NAMESPACES: Final = frozenset(
     torch.library torch.overrides numpy numpy.random numpy.linalg os os.path""".split()
 )
 
+# The classes of `torch.distributions`, and the modules that they stand in.
+DISTRIBUTIONS: Final = frozenset(
+    """Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential FisherSnedecor Gamma
+    Geometric Gumbel HalfCauchy HalfNormal Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal
+    LogisticNormal LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial Normal
+    OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli RelaxedOneHotCategorical StudentT
+    TransformedDistribution Uniform VonMises Weibull Wishart""".split()
+)
 _DISTRIBUTION_MODULES: Final = """bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet
 distribution exponential fishersnedecor gamma geometric gumbel half_cauchy half_normal independent inverse_gamma
 kumaraswamy laplace lkj_cholesky log_normal logistic_normal lowrank_multivariate_normal mixture_same_family multinomial

@@ -7,6 +7,7 @@ from typing import Final
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import waits as table
+from torchlint.knowledge.names import DISTRIBUTIONS
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.sync import _measured as measured
@@ -18,13 +19,6 @@ from torchlint.semantics.hotness import iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
 
-_NAMES: Final = frozenset(
-    """Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential FisherSnedecor Gamma
-    Geometric Gumbel HalfCauchy HalfNormal Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal
-    LogisticNormal LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial Normal
-    OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli RelaxedOneHotCategorical StudentT
-    TransformedDistribution Uniform VonMises Weibull Wishart""".split()
-)
 _FAMILIES: Final[tuple[tuple[str, str, str], ...]] = (
     (
         " ".join(subject for subject in table.waiting() if subject.startswith("torch.linalg."))
@@ -129,7 +123,11 @@ class SyncLibraryCall(Rule):
         *(f"torch.Tensor{name.removeprefix('torch')}" for name in _FAMILY if name.count(".") == 1),
         ".step",
         ".update_parameters",
-        *(f"torch.distributions.{name}{asked}" for name in sorted(_NAMES) for asked in ("", ".log_prob", ".cdf")),
+        *(
+            f"torch.distributions.{name}{asked}"
+            for name in sorted(DISTRIBUTIONS)
+            for asked in ("", ".log_prob", ".cdf")
+        ),
         "torch.save",
         *table.SIZED,
         *table.SUPPRESSING,
