@@ -135,6 +135,14 @@ class Context:
         """The loops around it within its function, innermost first."""
         return self.loops
 
+    def excludes(self, other: Context) -> bool:
+        """Whether the two stand in branches of one `if` of which only one is taken."""
+        taken = {link.node: link.negated for link in self.chain() if link.scope is Scope.BRANCH}
+        return bool(taken) and any(
+            link.scope is Scope.BRANCH and link.node in taken and taken[link.node] != link.negated
+            for link in other.chain()
+        )
+
     def inside(self, other: Context) -> bool:
         """Whether `other` is this context or around it."""
         return any(context is other for context in self.chain())

@@ -138,27 +138,18 @@ def _instead_of_steps(function: FunctionInfo, context: Context) -> bool:
 
 
 @question(False)
-def _has_step_loop(function: FunctionInfo) -> bool:
-    """Whether a call of the function goes through steps, not only now and then."""
-    for effect in function.effects:
-        loops = effect.context.enclosing_loops()
-        if any(iterates(loop) is Iterates.STEPS for loop in loops) and not any(_is_rare(loop) for loop in loops):
-            return True
-        if effect.callee is not None and not effect.context.rare and _has_step_loop(effect.callee):
-            return True
-    return False
+def _goes_through_steps(function: FunctionInfo, batches: bool) -> bool:
+    """Whether a call of the function goes through steps, not only now and then.
 
-
-@question(False)
-def _has_batch_loop(function: FunctionInfo) -> bool:
-    """The same, where the steps train or take their batches from somewhere, so that all of them are an epoch."""
+    With `batches`, through such as train or take their batches from somewhere, so that all of them are an epoch.
+    """
     for effect in function.effects:
         loops = effect.context.enclosing_loops()
         if not any(_is_rare(loop) for loop in loops) and any(
-            iterates(loop) is Iterates.STEPS and _takes_batches(loop) for loop in loops
+            iterates(loop) is Iterates.STEPS and (not batches or _takes_batches(loop)) for loop in loops
         ):
             return True
-        if effect.callee is not None and not effect.context.rare and _has_batch_loop(effect.callee):
+        if effect.callee is not None and not effect.context.rare and _goes_through_steps(effect.callee, batches):
             return True
     return False
 
@@ -198,7 +189,7 @@ def iterates(loop: Context) -> Iterates:
     steps = [inner for inner in facts.inner if iterates(inner) is Iterates.STEPS and not _is_rare(inner)]
     runs = _own_work(loop, _RUNS)
     called = [e.callee for e in facts.body_effects if e.callee is not None and not e.context.rare]
-    if steps or any(_has_step_loop(callee) for callee in called):
+    if steps or any(_goes_through_steps(callee, False) for callee in called):
         if loop.owner is not None and _within_step(loop.owner) and not any(map(_takes_from_loader, steps)):
             return Iterates.STEPS  # what one step does several times over, such as the tasks that it learns from
         # A round that decodes, samples or plays through takes one batch: only a loop that counts holds epochs of those.
@@ -206,7 +197,7 @@ def iterates(loop: Context) -> Iterates:
         if (
             (not runs and counts)
             or any(_takes_batches(inner) for inner in steps)
-            or any(_has_batch_loop(callee) for callee in called)
+            or any(_goes_through_steps(callee, True) for callee in called)
         ):
             return Iterates.EPOCHS
         runs = True
@@ -475,7 +466,7 @@ def _holds_steps(loop: Context) -> bool:
     facts = loop.loop
     assert facts is not None
     return any(iterates(inner) in _FURTHER and not _is_rare(inner) for inner in facts.inner) or any(
-        effect.callee is not None and not effect.context.rare and _has_step_loop(effect.callee)
+        effect.callee is not None and not effect.context.rare and _goes_through_steps(effect.callee, False)
         for effect in facts.body_effects
     )
 

@@ -14,7 +14,7 @@ from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo, R
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.names import LEAVES, children, dotted
 from torchlint.semantics.sites import Call, Sites
-from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, UNKNOWN, Kind, Value
+from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, MAYBE_TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from torchlint.semantics.project import Project
@@ -177,7 +177,7 @@ class Model:
         file that shows an accelerator, else `possible`. `by_method`: the code calls a method that tensors have on it,
         which is evidence of a tensor where only its name was.
         """
-        if value.device == HOST or value.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+        if value.device == HOST or value.kind not in MAYBE_TENSORS:
             return None
         if hotness.in_worker(context):
             return None

@@ -47,6 +47,8 @@ class Kind(Enumeration):
     OBJECT = "object"  # an instance of a class that is none of the above
 
 
+MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})  # what may turn out to be a tensor
+
 # Where a value's data may live: a set of possibilities, as bits. 0: the question does not arise.
 HOST: Final = 1
 DEVICE: Final = 2
@@ -246,7 +248,7 @@ def describe(value: Value) -> str:
     facts = []
     if value.device:
         facts.append(_bits(value.device, ("host", "device", "anywhere")))
-    if value.graph and value.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+    if value.graph and value.kind in MAYBE_TENSORS:
         facts.append(_bits(value.graph, ("detached", "attached", "graph?")))
     if value.dtype:
         facts.append(value.dtype)

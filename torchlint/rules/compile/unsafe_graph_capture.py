@@ -14,10 +14,9 @@ from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
-from torchlint.semantics.values import UNKNOWN, Kind
+from torchlint.semantics.values import MAYBE_TENSORS, UNKNOWN, Kind
 
 _WAITS = frozenset("item tolist cpu numpy nonzero unique masked_select synchronize".split())
-_TENSORS = (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)
 _CAPTURES = "graph capture"  # the model's flag of `with torch.cuda.graph(...)`
 
 
@@ -115,7 +114,7 @@ class UnsafeGraphCapture(Rule):
                 continue
             owner = model.function_of(replay.context)
             for assign in model.sites.assigns:
-                static = assign.name in read - made and assign.value.kind in _TENSORS
+                static = assign.name in read - made and assign.value.kind in MAYBE_TENSORS
                 if not static or model.function_of(assign.context) is not owner:
                     continue
                 if owner is function and not _later(assign.context, replay.context, site.context):

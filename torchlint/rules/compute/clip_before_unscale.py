@@ -80,7 +80,7 @@ def _scaled_before(
     # Each point before the place where the scaler scales the loss, or unscales the gradients, itself or in a helper.
     last: tuple[int, cst.CSTNode | None] = (-1, None)
     for site in model.sites.calls:
-        if site.node not in order or not order.at(site.node) < at or _excludes(site.context, context):
+        if site.node not in order or not order.at(site.node) < at or site.context.excludes(context):
             continue
         if _unscales(site, model, frozenset()):
             last = max(last, (order.at(site.node), None), key=lambda point: point[0])
@@ -119,13 +119,4 @@ def _unscales(site: sites.Call, model: Model, seen: frozenset[int]) -> bool:
         _unscales(inner, model, seen | {id(target)})
         for inner in model.sites.calls
         if model.function_of(inner.context) is target
-    )
-
-
-def _excludes(one: Context, other: Context) -> bool:
-    """Whether two places stand in branches of which only one is taken."""
-    taken = {link.node: link.negated for link in one.chain() if link.scope is Scope.BRANCH}
-    return any(
-        link.scope is Scope.BRANCH and link.node in taken and taken[link.node] is not link.negated
-        for link in other.chain()
     )

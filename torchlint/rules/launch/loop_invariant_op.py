@@ -20,7 +20,7 @@ from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import names_read, within
-from torchlint.semantics.values import DETACHED, DEVICE, Kind, Value
+from torchlint.semantics.values import DETACHED, DEVICE, MAYBE_TENSORS, Kind, Value
 
 _COSTLY: Final = frozenset(
     """matmul einsum linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cdist baddbmm addmm
@@ -37,7 +37,6 @@ _PLAIN_CALLS: Final = frozenset("len int float min max range".split())
 # Operations that give other numbers, or another piece of memory, on each call.
 _FRESH: Final = known.RANDOM | {"empty", "empty_like", "new_empty"}
 _TRAINS: Final = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
-_MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
 
 
 class LoopInvariantOp(Rule):
@@ -120,7 +119,7 @@ def _costly(model: Model, node: cst.Call | cst.BinaryOperation, trains: bool) ->
         untrained = not trains or all(value.graph == DETACHED for value in operands)
         return Confidence.LIKELY if untrained else Confidence.POSSIBLE
     large = (
-        made.name in _LARGE and model.value(node).rank != 0 and any(value.kind in _MAYBE_TENSORS for value in operands)
+        made.name in _LARGE and model.value(node).rank != 0 and any(value.kind in MAYBE_TENSORS for value in operands)
     )
     return Confidence.POSSIBLE if large else None
 
@@ -135,9 +134,7 @@ def _helper(model: Model, site: sites.Call, trains: bool) -> Confidence | None:
         or target.is_generator
         or (
             trains
-            and not all(
-                _is_data(argument.value) for argument in site.arguments if argument.value.kind in _MAYBE_TENSORS
-            )
+            and not all(_is_data(argument.value) for argument in site.arguments if argument.value.kind in MAYBE_TENSORS)
         )
     ):
         return None

@@ -21,7 +21,7 @@ from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_in, names_read, within
-from torchlint.semantics.values import Kind, Value
+from torchlint.semantics.values import MAYBE_TENSORS, Kind, Value
 
 _FEW_PARTS: Final = 4  # names that a row is unpacked into: boxes, spans
 _LARGE: Final = 64  # rounds that cost even where they do not run on every step
@@ -51,7 +51,6 @@ _SELECTING: Final = frozenset("unique unique_consecutive nonzero masked_select a
 _SIZED: Final = frozenset("arange linspace zeros ones full empty rand randn eye randint view reshape expand".split())
 _PADS: Final = ("pad_sequence", "pack_sequence", "pad_packed_sequence")
 _COPIES_TO_HOST: Final = frozenset("cpu numpy".split())
-_MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
 _FILES: Final = ("append", "extend", "add")
 _TRAINS: Final = frozenset("backward step zero_grad".split())
 _DEPTH: Final = 3  # helpers within helpers
@@ -248,7 +247,7 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
         indices += [low for part in node.slice if (low := slice_of_one(part.slice)) is not None]
         if base.on_host or not any(names_in(index) & targets for index in indices):
             return None
-        if base.kind in _MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:
+        if base.kind in MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:
             return Confidence.LIKELY  # only a tensor takes several positions
         if base.kind is Kind.TENSOR:
             return min(base.conf, Confidence.POSSIBLE) if _is_sliced_output(model, base) else base.conf
@@ -301,7 +300,7 @@ def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
 
 def _by_mask(model: Model, node: cst.CSTNode) -> bool:
     """Whether a node selects by a mask."""
-    if type(node) is not cst.Subscript or model.value(node.value).kind not in _MAYBE_TENSORS:
+    if type(node) is not cst.Subscript or model.value(node.value).kind not in MAYBE_TENSORS:
         return False
     return any(
         type(part.slice) is cst.Index

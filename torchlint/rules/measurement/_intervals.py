@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -192,10 +192,9 @@ def unwaited_run(function: FunctionInfo, model: Model) -> Confidence | None:
 def _pending(between: Sequence[Happening], end: Happening, model: Model, *, around: bool) -> Confidence | None:
     pending: Confidence | None = None
     unsure = False
-    arms = {link.node: link.negated for link in end.context.chain() if link.scope is Scope.BRANCH}
     for happening in between:
         effect = happening.effect
-        if _excluded(happening.context, arms):
+        if end.context.excludes(happening.context):
             continue
         if effect.callee is not None:
             unsure = unsure or hotness.does(effect.callee, _WAITS)
@@ -220,13 +219,6 @@ def _is_total(start: Happening, end: Happening) -> bool:
     return any(
         not start.context.inside(loop) and not start.effect.context.inside(loop)
         for loop in (*end.context.enclosing_loops(), *end.effect.context.enclosing_loops())
-    )
-
-
-def _excluded(context: Context, arms: Mapping[cst.CSTNode | None, bool]) -> bool:
-    """Whether code stands in the other branch of an `if` that has one of the branches in `arms`."""
-    return bool(arms) and any(
-        link.scope is Scope.BRANCH and link.node in arms and arms[link.node] != link.negated for link in context.chain()
     )
 
 

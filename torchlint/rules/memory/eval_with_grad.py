@@ -25,12 +25,11 @@ from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, MAYBE, Kind, Value
+from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, MAYBE, MAYBE_TENSORS, Kind, Value
 from torchlint.source import written
 
 _DEEPEST = 4  # how many calls up an evaluation is looked for
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
-_TENSORS = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
 _SKIPPED_ROLES = HOT_ROLES | {Role.TEST, Role.WORKER}
 
 
@@ -109,7 +108,7 @@ class EvalWithGrad(Rule):
             if _is_loss(effect.value) or not self._within_reach(effect.context, function, model):
                 continue
             forward = effect.value is not site.receiver or ran is site.receiver_node
-            kinds = _TENSORS if forward else _TENSORS - {Kind.UNKNOWN}
+            kinds = MAYBE_TENSORS if forward else (Kind.TENSOR, Kind.BATCH)
             given = [argument.value for argument in site.arguments if argument.value.kind in kinds]
             somewhere = any(not value.on_host for value in given) if given else forward
             yield _Run(

@@ -14,7 +14,7 @@ from torchlint.rules.sync._waits import Wait, at_rate
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
+from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, MAYBE_TENSORS, Kind, Value
 from torchlint.source import written
 
 MOVES: Final = ("to", "cuda", "xpu", "npu")  # methods that give a copy at another place
@@ -39,7 +39,7 @@ def transfer_of(site: sites.Call) -> Transfer | None:
     receiver, node = site.receiver, site.receiver_node
     if receiver is None or node is None or site.target is not None:
         return None
-    if receiver.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+    if receiver.kind not in MAYBE_TENSORS:
         return None
     if site.method == "copy_":
         source = site.argument(0, "src")

@@ -17,13 +17,12 @@ from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.names import within
-from torchlint.semantics.values import DEVICE, HOST, Kind, Value
+from torchlint.semantics.values import DEVICE, HOST, MAYBE_TENSORS, Kind, Value
 
 # Methods and functions that do not use the data on the device.
 _NOT_USING: Final = frozenset(
     "record_stream size dim numel stride data_ptr append add put extend insert is_pinned wait_stream wait_event".split()
 )
-_TENSORS: Final = (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)
 _ORDERING: Final = frozenset("wait_stream wait_event".split())
 _CURRENT: Final = frozenset(
     "torch.cuda.current_stream torch.cuda.default_stream torch.accelerator.current_stream".split()
@@ -202,7 +201,7 @@ def _may_be_on_device(value: Value) -> bool:
     """Whether it is a tensor that may be on the device, or holds one."""
     if value.kind is Kind.CONTAINER:
         return value.elem is not None and _may_be_on_device(value.elem)
-    return value.kind in _TENSORS and bool(value.device & DEVICE)
+    return value.kind in MAYBE_TENSORS and bool(value.device & DEVICE)
 
 
 def _readings(method: FunctionInfo, names: Collection[str], model: Model) -> Iterator[cst.Attribute]:

@@ -15,7 +15,7 @@ from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.rules.pipeline._provenance import Provenance
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
+from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, MAYBE_TENSORS, Kind, Value
 
 _FROM_DATA: Final = frozenset("torch.tensor torch.as_tensor torch.asarray".split())
 _OF_A_SIZE: Final = FACTORIES - frozenset(
@@ -123,6 +123,6 @@ class _Trip:
 
 def _leaves_device(call: sites.Call) -> bool:
     receiver = call.receiver
-    if receiver is None or receiver.on_host or receiver.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+    if receiver is None or receiver.on_host or receiver.kind not in MAYBE_TENSORS:
         return False
     return call.method == "cpu" or (call.method == "to" and call.result.device == HOST)

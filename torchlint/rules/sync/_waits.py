@@ -17,7 +17,7 @@ from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, Fun
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.sites import Binary
-from torchlint.semantics.values import DEVICE, PLACES, Kind, Value, dependence
+from torchlint.semantics.values import DEVICE, MAYBE_TENSORS, PLACES, Kind, Value, dependence
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def given_on_host(model: Model, value: Value, context: Context) -> bool:
 def _is_on_host(sources: list[Parameter], caller: CallerSite) -> bool:
     """Whether a call gives for these parameters what is on the host, or no tensor, and at least one that is."""
     given = [parameter.passed.get(caller.node) for parameter in sources]
-    tensors = [one for one in given if one is None or one.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)]
+    tensors = [one for one in given if one is None or one.kind in MAYBE_TENSORS]
     return bool(tensors) and all(one is not None and one.on_host for one in tensors)
 
 

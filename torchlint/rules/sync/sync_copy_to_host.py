@@ -16,7 +16,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
-from torchlint.semantics.values import HOST, MISSING, Kind, Value
+from torchlint.semantics.values import HOST, MAYBE_TENSORS, MISSING, Kind, Value
 
 _OFFLOADING: Final = frozenset(("cpu", "offload", "offloading"))
 
@@ -73,7 +73,7 @@ def _copied(site: sites.Call) -> Value | None:
     if site.method == "numpy":
         force = site.argument(0, "force")
         return receiver if force is not None and force.value.const is True else None
-    if receiver.kind not in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN) or site.result.device != HOST:
+    if receiver.kind not in MAYBE_TENSORS or site.result.device != HOST:
         return None
     if not receiver.may_be_device and _follows_a_tensor(site):
         return None  # where that tensor is on the host, this one is as well

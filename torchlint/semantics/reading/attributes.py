@@ -20,6 +20,7 @@ from torchlint.semantics.values import (
     DETACHED,
     HOST,
     MAYBE,
+    MAYBE_TENSORS,
     MISSING,
     NONE,
     NUMBER,
@@ -273,7 +274,7 @@ def placed_with(owner: Value, held: Value) -> Value:
     """What an object holds or makes, where all of it is known to be on the host: `boxes.cpu().conf`."""
     if owner.kind is not Kind.OBJECT or owner.device != HOST or owner.cls is None or held.device == HOST:
         return held
-    if held.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN):
+    if held.kind in MAYBE_TENSORS:
         return held.but(device=HOST)
     return held.but(device=HOST) if held.kind is Kind.OBJECT and held.cls in owner.cls.lineage() else held
 

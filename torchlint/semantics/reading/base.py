@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import libcst as cst
 
@@ -19,6 +19,7 @@ from torchlint.semantics.values import (
     DEVICE,
     HOST,
     MAYBE,
+    MAYBE_TENSORS,
     PLACES,
     UNKNOWN,
     Kind,
@@ -67,9 +68,6 @@ class _Within:
 
     def __exit__(self, *_: object) -> None:
         self.reader.context = self.saved
-
-
-_MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})
 
 
 def _place_of(operands: Sequence[Value]) -> int:
@@ -217,7 +215,7 @@ class Reader:
 
     def truth(self, node: cst.BaseExpression, value: Value, how: str) -> None:
         """Record that the truth of a value is taken."""
-        if value.kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN) and self.recording:
+        if value.kind in MAYBE_TENSORS and self.recording:
             self.sites.truths.append(sites.Truth(node, value, how, self.context, self.statement))
             if value.kind is Kind.TENSOR and not value.on_host:
                 self.effect(EffectKind.WAIT, node, value)
@@ -234,7 +232,7 @@ class Reader:
         graph: int | None = None,
     ) -> Value:
         """The tensor that an operation on operands gives."""
-        tensors = [value for value in operands if value.kind in _MAYBE_TENSORS]
+        tensors = [value for value in operands if value.kind in MAYBE_TENSORS]
         placed = [value for value in tensors if value.kind is not Kind.UNKNOWN] or tensors
         if device is None:
             device = _place_of(placed)

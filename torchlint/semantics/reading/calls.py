@@ -20,6 +20,7 @@ from torchlint.semantics.values import (
     ANYWHERE,
     HOST,
     MAYBE,
+    MAYBE_TENSORS,
     UNKNOWN,
     Kind,
     Value,
@@ -135,7 +136,7 @@ class CallReader(ManagerReader):
                     self.effect(EffectKind.LAUNCH, site.node, function)
                     self.follow_module(function, site)
                 result = self.call_own(called, function, site)
-                if function.kind is Kind.MODULE and result.kind in (Kind.UNKNOWN, Kind.TENSOR, Kind.BATCH):
+                if function.kind is Kind.MODULE and result.kind in MAYBE_TENSORS:
                     return self.module_output(function, site, result)
                 return result
         receiver, method = site.receiver, site.method

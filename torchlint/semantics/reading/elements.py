@@ -17,6 +17,7 @@ from torchlint.semantics.values import (
     DETACHED,
     HOST,
     MAYBE,
+    MAYBE_TENSORS,
     MISSING,
     NUMBER,
     STRING,
@@ -26,8 +27,6 @@ from torchlint.semantics.values import (
 )
 
 PARAMETER = Value(Kind.TENSOR, Confidence.SURE, device=ANYWHERE, graph=ATTACHED, qual="torch.nn.Parameter")
-
-_MAY_BE_TENSORS = (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN)
 
 
 class ElementReader(OperatorReader):
@@ -63,7 +62,7 @@ class ElementReader(OperatorReader):
         if self.recording:
             self.model.values[node] = result
             into_host = base.kind is Kind.TENSOR and base.on_host
-            if written is not None and into_host and written.kind in _MAY_BE_TENSORS and not written.on_host:
+            if written is not None and into_host and written.kind in MAYBE_TENSORS and not written.on_host:
                 self.effect(EffectKind.WAIT, node, written)  # `losses[k] = loss`: it is copied to where the others are
             if base.kind not in (Kind.CLASS, Kind.NDARRAY):
                 self.sites.subscripts.append(
@@ -230,7 +229,7 @@ class ElementReader(OperatorReader):
         if (
             name is None
             or type(target) is not cst.Name
-            or iterable.kind not in (Kind.BATCH, Kind.TENSOR, Kind.UNKNOWN)
+            or iterable.kind not in MAYBE_TENSORS
             or iterable.conf is Confidence.SURE
             and iterable.kind is Kind.TENSOR
         ):

@@ -17,6 +17,7 @@ from torchlint.semantics.values import (
     DETACHED,
     DEVICE,
     HOST,
+    MAYBE_TENSORS,
     NONE,
     NUMBER,
     PLACES,
@@ -325,7 +326,7 @@ class TensorReader(ContainerReader):
         """Whether `.to(...)` moves to where another tensor is."""
         nodes = [argument.node for argument in site.arguments if argument.name in (None, "device")]
         places = [node.value for node in nodes if isinstance(node, cst.Attribute) and node.attr.value == "device"]
-        return any(self.eval_quietly(place).kind in (Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN) for place in places)
+        return any(self.eval_quietly(place).kind in MAYBE_TENSORS for place in places)
 
     def target_of(self, site: sites.Call) -> tuple[int, int] | None:
         """Where `.to(...)` moves, and on which parameters that depends; None where its arguments are of other sorts."""
