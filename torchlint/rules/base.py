@@ -20,17 +20,7 @@ if TYPE_CHECKING:
     from torchlint.semantics import sites
     from torchlint.semantics.model import Model
 
-__all__ = [
-    "Applicability",
-    "Confidence",
-    "FixAvailability",
-    "Impact",
-    "NodeEdit",
-    "NodeFix",
-    "Report",
-    "Rule",
-    "RuleSet",
-]
+__all__ = ["FixAvailability", "NodeEdit", "NodeFix", "Report", "Rule", "RuleSet"]
 
 
 class RuleSet(enum.Enum):

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
 
 class CompilePerCall(Rule):
-    """`torch.compile` of a fresh function in a loop or on every call."""
-
     code = "TL804"
     name = "compile-per-call"
     bottleneck = "compile"

@@ -14,8 +14,6 @@ from torchlint.semantics.values import Kind
 
 
 class GraphBreakBranch(Rule):
-    """Python control flow on tensor data inside a compiled region."""
-
     code = "TL802"
     name = "graph-break-branch"
     bottleneck = "compile"

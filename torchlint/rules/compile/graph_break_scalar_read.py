@@ -17,8 +17,6 @@ _CONVERSIONS = ("int", "float", "bool", "complex")
 
 
 class GraphBreakScalarRead(Rule):
-    """`.item()`, `.tolist()`, `int()` inside a compiled region, where it breaks the graph."""
-
     code = "TL801"
     name = "graph-break-scalar-read"
     bottleneck = "compile"

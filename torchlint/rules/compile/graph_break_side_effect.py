@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.rules.compile._regions import because, is_full_graph, region
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -25,8 +26,6 @@ _CALLS = (
 
 
 class GraphBreakSideEffect(Rule):
-    """`print`, logging and the like inside a compiled region."""
-
     code = "TL803"
     name = "graph-break-side-effect"
     bottleneck = "compile"

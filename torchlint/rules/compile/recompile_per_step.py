@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from torchlint.findings import Confidence, Impact
 from torchlint.rules._growth import grows, varies
 from torchlint.rules._wording import because as because_hot
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.rules.compile._regions import because, region
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
@@ -36,8 +37,6 @@ class _Compiled:
 
 
 class RecompilePerStep(Rule):
-    """A compiled region whose guards change on every step."""
-
     code = "TL805"
     name = "recompile-per-step"
     bottleneck = "compile"

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence, Impact
 from torchlint.rules._warmth import own_calls, was_warm
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule, RuleSet
+from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
@@ -21,8 +22,6 @@ _CAPTURES = "graph capture"  # the model's flag of `with torch.cuda.graph(...)`
 
 
 class UnsafeGraphCapture(Rule):
-    """Host synchronisation, fresh inputs or missing warm-up inside a CUDA graph capture."""
-
     code = "TL806"
     name = "unsafe-graph-capture"
     bottleneck = "compile"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Confidence, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.model import Model, dotted
@@ -30,8 +31,6 @@ _LOGS = (".log", ".log_dict")  # of Lightning's modules
 
 
 class CollectivePerMetric(Rule):
-    """A collective or barrier on every step that no computation needs."""
-
     code = "TL904"
     name = "collective-per-metric"
     bottleneck = "distributed"

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence, Impact
 from torchlint.knowledge.names import DATA_PARALLEL
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -17,8 +18,6 @@ _NAMES_ONLY = frozenset("cpu cuda eval load_state_dict module state_dict to".spl
 
 
 class DataParallel(Rule):
-    """`nn.DataParallel` and functional `data_parallel` for training."""
-
     code = "TL903"
     name = "data-parallel"
     bottleneck = "distributed"

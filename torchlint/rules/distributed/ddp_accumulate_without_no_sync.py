@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.distributed import _repairs
 from torchlint.rules.measurement._intervals import Happening, happenings
 from torchlint.semantics import sites
@@ -24,8 +25,6 @@ _PREPARE = "accelerate.Accelerator.prepare"
 
 
 class DdpAccumulateWithoutNoSync(Rule):
-    """Gradient accumulation under DDP or FSDP that all-reduces on every micro-step."""
-
     code = "TL901"
     name = "ddp-accumulate-without-no-sync"
     bottleneck = "distributed"

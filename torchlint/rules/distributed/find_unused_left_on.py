@@ -7,8 +7,9 @@ from typing import Final
 
 import libcst as cst
 
+from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._repairs import remove_argument
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeFix, Report, Rule
+from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
@@ -26,8 +27,6 @@ _SETTINGS: Final = (
 
 
 class FindUnusedLeftOn(Rule):
-    """`find_unused_parameters=True` on a model that uses all its parameters on every step."""
-
     code = "TL902"
     name = "find-unused-left-on"
     bottleneck = "distributed"

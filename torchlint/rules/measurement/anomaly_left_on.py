@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchlint.findings import Confidence
 from torchlint.rules._conditions import unconditional
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
@@ -16,8 +17,6 @@ _TRAINERS = ("pytorch_lightning.Trainer", "lightning.Trainer", "lightning.pytorc
 
 
 class AnomalyLeftOn(Rule):
-    """`set_detect_anomaly(True)` or `detect_anomaly()` unconditionally on."""
-
     code = "TL704"
     name = "anomaly-left-on"
     bottleneck = "measurement"

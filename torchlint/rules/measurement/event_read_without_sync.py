@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
 from torchlint.rules.measurement._intervals import Happening, functions_with, happenings
 from torchlint.semantics import sites
@@ -16,8 +17,6 @@ from torchlint.semantics.values import Kind
 
 
 class EventReadWithoutSync(Rule):
-    """`elapsed_time` before the events were waited for."""
-
     code = "TL703"
     name = "event-read-without-sync"
     bottleneck = "measurement"

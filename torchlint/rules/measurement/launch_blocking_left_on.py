@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._conditions import unconditional
 from torchlint.rules._repairs import statement_fix
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
@@ -18,8 +19,6 @@ _VARIABLE = "CUDA_LAUNCH_BLOCKING"
 
 
 class LaunchBlockingLeftOn(Rule):
-    """`CUDA_LAUNCH_BLOCKING=1` set by the program unconditionally."""
-
     code = "TL705"
     name = "launch-blocking-left-on"
     bottleneck = "measurement"

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence
 from torchlint.rules._conditions import unconditional
 from torchlint.rules._growth import counters
-from torchlint.rules.base import Confidence, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
@@ -21,8 +22,6 @@ _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.FO
 
 
 class ProfilerLeftOn(Rule):
-    """A profiler around the whole training loop with no schedule."""
-
     code = "TL706"
     name = "profiler-left-on"
     bottleneck = "measurement"

@@ -7,18 +7,9 @@ from typing import Final
 
 import libcst as cst
 
+from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._wording import quote
-from torchlint.rules.base import (
-    Applicability,
-    Confidence,
-    FixAvailability,
-    Impact,
-    NodeEdit,
-    NodeFix,
-    Report,
-    Rule,
-    RuleSet,
-)
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, identifier, names_in
 from torchlint.semantics.values import Kind
@@ -36,8 +27,6 @@ _SIMILAR: Final = ("sorted", "list", "reversed", "filter", "enumerate", "max", "
 
 
 class StaleProfilerField(Rule):
-    """Profiler event attributes that newer releases dropped."""
-
     code = "TL708"
     name = "stale-profiler-field"
     bottleneck = "measurement"

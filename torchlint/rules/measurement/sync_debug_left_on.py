@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._conditions import unconditional
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
@@ -16,8 +17,6 @@ _OFF = ("default", 0)
 
 
 class SyncDebugLeftOn(Rule):
-    """`set_sync_debug_mode` left on outside a debugging guard."""
-
     code = "TL707"
     name = "sync-debug-left-on"
     bottleneck = "measurement"

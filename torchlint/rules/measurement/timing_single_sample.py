@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Impact, Report, Rule, RuleSet
+from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.measurement._samples import (
     SPREAD,
     Interval,
@@ -25,8 +26,6 @@ from torchlint.semantics.names import within
 
 
 class TimingSingleSample(Rule):
-    """A benchmark that reports one run or a mean without its spread."""
-
     code = "TL709"
     name = "timing-single-sample"
     bottleneck = "measurement"

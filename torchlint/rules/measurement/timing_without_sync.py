@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
 from torchlint.rules.measurement._intervals import functions_with, reads_both, sets_up, unwaited, unwaited_run
 from torchlint.rules.measurement._samples import TIMEIT, timed_by_timeit
@@ -17,8 +18,6 @@ from torchlint.semantics.values import Kind
 
 
 class TimingWithoutSync(Rule):
-    """An interval between two readings of a host clock that holds device work and no wait for it."""
-
     code = "TL701"
     name = "timing-without-sync"
     bottleneck = "measurement"

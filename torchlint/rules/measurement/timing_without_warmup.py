@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence
 from torchlint.rules._warmth import own_calls, was_warm
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, Report, Rule
+from torchlint.rules.base import Report, Rule
 from torchlint.rules.measurement._intervals import happenings, sets_up
 from torchlint.rules.measurement._samples import (
     ROBUST,
@@ -31,8 +32,6 @@ from torchlint.semantics.values import Kind
 
 
 class TimingWithoutWarmup(Rule):
-    """A micro-benchmark whose first timed call is the first call."""
-
     code = "TL702"
     name = "timing-without-warmup"
     bottleneck = "measurement"

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import (
-    Applicability,
-    Confidence,
-    FixAvailability,
-    NodeEdit,
-    NodeFix,
-    Report,
-    Rule,
-    RuleSet,
-)
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -23,8 +15,6 @@ _CALLS = ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoin
 
 
 class CheckpointReentrant(Rule):
-    """`checkpoint(...)` without `use_reentrant=False`."""
-
     code = "TL608"
     name = "checkpoint-reentrant"
     bottleneck = "memory"

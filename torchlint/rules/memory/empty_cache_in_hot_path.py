@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchlint.findings import Confidence
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
-from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
 
 
 class EmptyCacheInHotPath(Rule):
-    """`torch.cuda.empty_cache()` on every step."""
-
     code = "TL606"
     name = "empty-cache-in-hot-path"
     bottleneck = "memory"

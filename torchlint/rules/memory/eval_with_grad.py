@@ -7,17 +7,9 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import (
-    Applicability,
-    Confidence,
-    FixAvailability,
-    NodeEdit,
-    NodeFix,
-    Report,
-    Rule,
-    RuleSet,
-)
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.rules.memory._decorators import perhaps_decorated
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped, has_no_parameters, is_read_as_array
 from torchlint.semantics import hotness, sites
@@ -56,8 +48,6 @@ class _Finding:
 
 
 class EvalWithGrad(Rule):
-    """An evaluation or inference path that runs a module with autograd on, in every caller."""
-
     code = "TL603"
     name = "eval-with-grad"
     bottleneck = "memory"

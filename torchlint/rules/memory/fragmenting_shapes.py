@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.rules._growth import counters
 from torchlint.rules._wording import because, often, quote
-from torchlint.rules.base import Confidence, Report, Rule, RuleSet
+from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model, dotted
@@ -23,8 +24,6 @@ _FOLLOWED = 4  # assignments that a size is followed through
 
 
 class FragmentingShapes(Rule):
-    """Allocations whose size changes on every step on a long-running path."""
-
     code = "TL609"
     name = "fragmenting-shapes"
     bottleneck = "memory"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from torchlint.rules.base import Confidence, Report, Rule, RuleSet
+from torchlint.findings import Confidence
+from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import EffectKind, FunctionInfo
@@ -37,8 +38,6 @@ class _Round:
 
 
 class GradientsKeptOnSkip(Rule):
-    """A `continue`, `except` or early return in the step that skips `zero_grad`."""
-
     code = "TL610"
     name = "gradients-kept-on-skip"
     bottleneck = "memory"

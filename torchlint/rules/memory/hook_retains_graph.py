@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import emptied, graph_confidence, needed_by_backward
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Iterates
@@ -20,8 +21,6 @@ _GROWS = frozenset("append extend insert appendleft add put".split())
 
 
 class HookRetainsGraph(Rule):
-    """A forward or backward hook that stores attached tensors."""
-
     code = "TL605"
     name = "hook-retains-graph"
     bottleneck = "memory"

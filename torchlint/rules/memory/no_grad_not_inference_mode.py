@@ -6,16 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.rules.base import (
-    Applicability,
-    Confidence,
-    FixAvailability,
-    NodeEdit,
-    NodeFix,
-    Report,
-    Rule,
-    RuleSet,
-)
+from torchlint.findings import Applicability, Confidence
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates
@@ -31,8 +23,6 @@ _NEVER_ATTACHED = frozenset({Kind.NUMBER, Kind.STRING, Kind.NONE, Kind.NDARRAY, 
 
 
 class NoGradNotInferenceMode(Rule):
-    """`no_grad` around inference where `inference_mode` is safe."""
-
     code = "TL607"
     name = "no-grad-not-inference-mode"
     bottleneck = "memory"

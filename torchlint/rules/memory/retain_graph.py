@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._repairs import remove_argument
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeFix, Report, Rule
+from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.memory._graphs import Shared, shared_graph
 from torchlint.rules.memory._retention import may_hold_graph
 from torchlint.semantics import hotness, sites
@@ -23,8 +24,6 @@ _DIFFERENTIABLE = tuple(f"torch.{name}" for name in "cat einsum exp log matmul m
 
 
 class RetainGraph(Rule):
-    """`backward(retain_graph=True)` with no second backward over that graph."""
-
     code = "TL604"
     name = "retain-graph"
     bottleneck = "memory"

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import (
     PRIMARIES,
     Retention,
@@ -27,8 +28,6 @@ _GROWS = frozenset("append extend insert appendleft add update setitem put push"
 
 
 class RetainedGraphContainer(Rule):
-    """Losses, outputs or activations kept with their graph in something that outlives the step."""
-
     code = "TL602"
     name = "retained-graph-container"
     bottleneck = "memory"

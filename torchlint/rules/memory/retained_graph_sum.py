@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._wording import because, quote
-from torchlint.rules.base import Applicability, Confidence, FixAvailability, Impact, NodeEdit, NodeFix, Report, Rule
+from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.memory._retention import (
     PRIMARIES,
     Retention,
@@ -27,8 +28,6 @@ from torchlint.source.written import parentheses
 
 
 class RetainedGraphSum(Rule):
-    """`total += loss` with the graph attached, and no backward that needs it."""
-
     code = "TL601"
     name = "retained-graph-sum"
     bottleneck = "memory"

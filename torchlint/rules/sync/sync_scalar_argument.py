@@ -7,8 +7,9 @@ from typing import Final
 
 import libcst as cst
 
+from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
-from torchlint.rules.base import Confidence, FixAvailability, Report, Rule
+from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import waits
