@@ -98,7 +98,7 @@ SHAPES: Final = frozenset(
 )
 
 
-_CASTS_FOLLOWED: Final = 8
+_CASTS_FOLLOWED: Final = 8  # casts from an expression back to what holds its numbers
 
 
 @dataclass(frozen=True, slots=True)

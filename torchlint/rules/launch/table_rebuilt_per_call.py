@@ -26,7 +26,7 @@ _ARITHMETIC: Final = frozenset(
 )
 _GROWS: Final = frozenset("add sub mul div".split())
 _OUTER: Final = frozenset("outer ger".split())
-_DEPTH: Final = 12
+_DEPTH: Final = 12  # operations from a table back to its factories
 
 
 class TableRebuiltPerCall(Rule):

@@ -28,7 +28,7 @@ _PASSES: Final = frozenset(
     masked_fill expand t""".split()
 )
 _READERS: Final = frozenset("float int bool print str repr len isinstance type".split())
-_DEEPEST: Final = 12
+_DEEPEST: Final = 12  # uses of uses of a result
 
 
 class Modes:

@@ -23,7 +23,7 @@ from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 _ASKING: Final = frozenset("len float int bool complex".split())
 _ASKED: Final = frozenset("item tolist detach data shape size dtype device numel dim ndim".split())
 _GROWING: Final = frozenset("append extend insert appendleft clear".split())
-_DEEPEST: Final = 8
+_DEEPEST: Final = 8  # expressions around a value that are looked through
 
 PRIMARIES: Final = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)  # `.detach()` may be written behind these
 

@@ -10,7 +10,7 @@ from torchlint.rules.pipeline._provenance import Provenance
 from torchlint.semantics.names import children
 from torchlint.semantics.values import Kind
 
-_DEEPEST: Final = 12
+_DEEPEST: Final = 12  # operations within operations that a formula may have
 # What reads files, draws numbers, or takes data from elsewhere.
 _ELSEWHERE: Final = ("random.", "load", "from", "memmap", "genfromtxt", "frombuffer", "asarray")
 _NUMBERS: Final = (Kind.NUMBER, Kind.SHAPE, Kind.NONE, Kind.STRING, Kind.DTYPE, Kind.DEVICE, Kind.FUNCTION, Kind.CLASS)

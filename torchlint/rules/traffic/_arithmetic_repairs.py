@@ -20,7 +20,7 @@ _SEQUENTIAL: Final = "torch.nn.Sequential"  # does more than the operation that 
 # Where a written-out activation must agree with the function that is to take its place.
 _POINTS: Final = (-3.1, -1.2, -0.4, 0.3, 1.7, 2.9)
 _TOLERANCE: Final = 1e-5
-_DEEPEST: Final = 24
+_DEEPEST: Final = 24  # operations within operations that a formula may have
 
 
 @repair

@@ -18,7 +18,7 @@ from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _HALF: Final = frozenset({"float16", "bfloat16"})
 _CONVOLUTIONS: Final = frozenset({"torch.nn.Conv2d", "torch.nn.ConvTranspose2d"})
-_DEPTH: Final = 6
+_DEPTH: Final = 6  # modules within modules
 
 
 class ChannelsLastUnused(Rule):

@@ -30,7 +30,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
 _CUBE: Final = 0.044715  # of the tanh form of GELU
-_DEPTH: Final = 6
+_DEPTH: Final = 6  # operations within operations; the tanh form of GELU has five
 
 
 class NaiveActivation(Rule):
