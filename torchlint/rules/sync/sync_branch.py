@@ -38,7 +38,7 @@ class SyncBranch(Rule):
             return
         yield Report(
             _condition(model, site.node),
-            f"the truth of {quote(site.node)} is asked for {wait.often}, and the host waits for the device to answer",
+            f"the host asks for the truth of {quote(site.node)} and waits for the device {wait.often}",
             _ADVICE.get(site.how, "choose on the device: `torch.where`, `clamp`, or a product with the mask"),
             wait.confidence,
             wait.related,
