@@ -18,7 +18,7 @@ from torchlint.semantics.functions import CallerSite, ClassInfo, Effect, EffectK
 from torchlint.semantics.model import Model
 from torchlint.semantics.outside import Place, Told, told_to
 from torchlint.semantics.project import Question
-from torchlint.semantics.values import MISSING, Value, join
+from torchlint.semantics.values import MISSING, Value, join_optional
 
 __all__ = ["Asked", "Facts", "facts_of"]
 
@@ -220,7 +220,7 @@ class _Teller:
     def _joined(self, values: Iterable[Value]) -> Any:
         joined: Value | None = None
         for value in values:
-            joined = value if joined is None else join(joined, value)
+            joined = join_optional(joined, value)
         return self._value(joined)
 
     def _value(self, value: Value | None, depth: int = _DEEP) -> Any:
@@ -286,7 +286,7 @@ class _Teller:
         told = _digest(
             (
                 [self._value(parameter.passed.get(caller.node)) for parameter in info.parameters],
-                [self._heat(around, info) for around in (context, caller.rounds) if around is not None],
+                [self._heat(around) for around in (context, caller.rounds) if around is not None],
                 (hotness.autograd_off(context), hotness.in_worker(context), hotness.in_test(context)),
                 getattr(hotness.compiled(context), "qualname", None),
                 self._chain(context),
@@ -296,11 +296,11 @@ class _Teller:
         self._sites[key] = told
         return told
 
-    def _heat(self, context: Context, info: FunctionInfo) -> Any:
+    def _heat(self, context: Context) -> Any:
         hot = hotness.hot(context)
         if hot is None:
             return None
-        reasons = [(text, self._numbers.get(id(self._home(node, info)))) for text, node in hot.reasons]
+        reasons = [(text, self._numbers.get(id(self._home(node)))) for text, node in hot.reasons]
         return reasons, hot.rate.value, hot.trains, hot.interface
 
     def _steps(self, owner: FunctionInfo, caller: CallerSite, timed: bool) -> list[Any]:
@@ -336,7 +336,7 @@ class _Teller:
             self._works[key] = _digest([self._work(one, depth - 1) for one in inner])
         return self._chain(effect.context), effect.part, self._works[key]
 
-    def _home(self, node: Any, info: FunctionInfo) -> Model | None:
+    def _home(self, node: Any) -> Model | None:
         return next(iter(self._models.values())).home.get(node)
 
     def _chain(self, context: Context) -> str:

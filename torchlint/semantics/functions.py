@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.knowledge.names import EXITS, MEMOS
 from torchlint.semantics.enumeration import Enumeration
 from torchlint.semantics.names import dotted
-from torchlint.semantics.values import Value, join
+from torchlint.semantics.values import Value, join_optional
 
 if TYPE_CHECKING:
     from torchlint.semantics.contexts import Context
@@ -274,7 +274,7 @@ class ClassInfo:
         """What `self.name` holds, as far as any method of the class or its bases tells."""
         value: Value | None = None
         for stored in self.stores.get(name, {}).values():
-            value = stored if value is None else join(value, stored)
+            value = join_optional(value, stored)
         if value is None:
             value = self.class_attributes.get(name)
         if value is None and _depth < 8:

@@ -17,7 +17,7 @@ from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.project import Missing, Place
 from torchlint.semantics.reading.evidence import BACKWARD
-from torchlint.semantics.values import MISSING, Gate, Kind, Value, join
+from torchlint.semantics.values import MISSING, Gate, Kind, Value, join_optional
 
 __all__ = ["Missing", "Place", "Rest", "Told", "add", "told_to"]
 
@@ -234,8 +234,7 @@ def told_to(
 
 
 def _joined(values: Iterable[Value | None]) -> Value | None:
-    result: Value | None = None
+    joined: Value | None = None
     for value in values:
-        if value is not None:
-            result = value if result is None else join(result, value)
-    return result
+        joined = join_optional(joined, value)
+    return joined

@@ -391,10 +391,6 @@ def _choices(a: Value, b: Value) -> tuple[Value, ...]:
     return tuple(found) if 1 < len(found) <= _MOST_CLASSES else ()
 
 
-def _origins(a: Value, b: Value) -> tuple[cst.CSTNode, ...]:
-    return _union(a.origins, b.origins)
-
-
 def _union(a: tuple[cst.CSTNode, ...], b: tuple[cst.CSTNode, ...]) -> tuple[cst.CSTNode, ...]:
     if a is b or not b:
         return a
@@ -412,13 +408,13 @@ def _join_kinds(a: Value, b: Value) -> Value:
         if x.kind is Kind.TENSOR:
             if y.kind in _SCALARS:
                 # `total = 0`, then `total += loss`: a tensor from the second round on.
-                return x.but(conf=min(x.conf, Confidence.LIKELY), origins=_origins(a, b), const=MISSING)
+                return x.but(conf=min(x.conf, Confidence.LIKELY), origins=_union(a.origins, b.origins), const=MISSING)
             if y.kind in (Kind.UNKNOWN, Kind.BATCH):
                 return x.but(
                     conf=min(x.conf, Confidence.LIKELY),
                     device=x.device | (y.device or ANYWHERE),
                     graph=x.graph | (y.graph or MAYBE),
-                    origins=_origins(a, b),
+                    origins=_union(a.origins, b.origins),
                     deps=a.deps | b.deps,
                     ident=None,
                     pinned=_one(a.pinned, b.pinned),
@@ -431,7 +427,7 @@ def _join_kinds(a: Value, b: Value) -> Value:
         if x.kind is Kind.FUNCTION and y.kind is Kind.UNKNOWN and (x.fn is not None or x.choices):
             return x.but(fn=None, bound=None, qual=None, choices=_with_unknown(x))  # `update or default_update`
         if x.kind is Kind.CLOCK and y.kind is Kind.NUMBER:
-            return x.but(origins=_origins(a, b))
+            return x.but(origins=_union(a.origins, b.origins))
         if x.kind is Kind.PARAMETERS and y.kind is Kind.CONTAINER:
             return x.but(conf=min(x.conf, Confidence.LIKELY))  # `if isinstance(params, Tensor): params = [params]`
         if x.kind is Kind.STRING and y.kind is Kind.DEVICE:
@@ -443,7 +439,7 @@ def _join_kinds(a: Value, b: Value) -> Value:
         min(a.conf, b.conf),
         device=_device(a, b) or ANYWHERE,
         graph=(a.graph | b.graph) or MAYBE,
-        origins=_origins(a, b),
+        origins=_union(a.origins, b.origins),
         deps=a.deps | b.deps,
         elem=join_optional(a.elem, b.elem),
         # Where only one of them has parts, what takes it apart expects those: a tensor, or a tuple it is the first of.

@@ -39,7 +39,7 @@ class UnsafeGraphCapture(Rule):
         inside = [call for call in calls if call.context.inside(site.context)]
         first = calls.index(inside[0]) if inside else len(calls)
         yield from self._cold(site.item, function, calls[:first], inside, model)
-        yield from self._waits(inside, model)
+        yield from self._waits(inside)
         for truth in model.sites.truths:
             if truth.context.inside(site.context) and truth.value.kind is Kind.TENSOR and not truth.value.on_host:
                 yield self._wait(truth.node, truth.value.conf)
@@ -54,9 +54,9 @@ class UnsafeGraphCapture(Rule):
                 first = calls.index(begin)
                 last = next((i for i in range(first, len(calls)) if calls[i].method == "capture_end"), len(calls))
                 yield from self._cold(begin.node, function, calls[:first], calls[first + 1 : last], model)
-                yield from self._waits(calls[first + 1 : last], model)
+                yield from self._waits(calls[first + 1 : last])
 
-    def _waits(self, inside: list[sites.Call], model: Model) -> Iterator[Report]:
+    def _waits(self, inside: list[sites.Call]) -> Iterator[Report]:
         for call in inside:
             name = call.method or (call.callee or "").rsplit(".", 1)[-1]
             if name not in _WAITS:

@@ -248,7 +248,7 @@ def _is_foreign(effect: Effect, model: Model) -> bool:
     return site is not None and site.function.kind is Kind.FUNCTION and not (site.callee or "").startswith("torch.")
 
 
-def functions_with(node: cst.CSTNode, function: FunctionInfo, depth: int = 3) -> list[FunctionInfo]:
+def functions_with(function: FunctionInfo, depth: int = 3) -> list[FunctionInfo]:
     """The function itself and those that call it, nearest first: where an interval it ends may have begun."""
     found = [function]
     level = [function]

@@ -29,7 +29,7 @@ class EventReadWithoutSync(Rule):
         if site.receiver is None or site.receiver.kind not in (Kind.EVENT, Kind.UNKNOWN):
             return
         home = model.function_of(site.context)
-        for function in functions_with(site.node, home, depth=2):
+        for function in functions_with(home, depth=2):
             recorded = False
             waits: list[Happening] = []
             for happening in happenings(function):

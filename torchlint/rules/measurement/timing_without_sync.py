@@ -72,7 +72,7 @@ class TimingWithoutSync(Rule):
     def _interval(self, start: cst.CSTNode, end: cst.CSTNode, site: sites.Binary, model: Model) -> Confidence | None:
         """Whether the interval is unwaited in the nearest function that sees both readings, or in a caller of it."""
         home = model.function_of(site.context)
-        candidates = functions_with(end, home)
+        candidates = functions_with(home)
         if model.root not in candidates:
             candidates.append(model.root)
         worst: Confidence | None = None

@@ -32,7 +32,7 @@ _DEEPEST: Final = 12  # uses of uses of a result
 
 
 class Modes:
-    """Which modules the file puts into evaluation mode, and which it freezes; asked by how they are written."""
+    """Which modules the file puts into evaluation mode, and which it freezes; they go by their names in the text."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

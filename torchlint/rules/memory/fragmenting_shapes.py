@@ -14,7 +14,7 @@ from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.names import below, within
 from torchlint.semantics.values import Kind
 
 _PAD_SEQUENCE = "torch.nn.utils.rnn.pad_sequence"
@@ -128,4 +128,7 @@ def _is_rounded_later(site: sites.Call) -> bool:
 
 def _expandable(model: Model) -> bool:
     """Whether the file sets the allocator to grow its segments."""
-    return "expandable_segments" in model.module.code
+    return any(
+        isinstance(node, (cst.SimpleString, cst.FormattedStringText)) and "expandable_segments" in node.value
+        for node in below(model.module)
+    )

@@ -127,7 +127,7 @@ class BindingReader(CallReader):
         if len(node.targets) == 1:
             self.note_sum(node.targets[0].target, node.value)
             self.note_count(node.targets[0].target, node.value)
-            self.self_sum(node, node.targets[0].target, value)
+            self.self_sum(node, node.targets[0].target)
 
     def note_count(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
         """`step = step + 1`: it counts."""
@@ -136,7 +136,7 @@ class BindingReader(CallReader):
             if name is not None and isinstance(value.operator, (cst.Add, cst.Subtract)) and dotted(value.left) == name:
                 self.note_evidence(name, COUNTED)
 
-    def self_sum(self, node: cst.Assign, target: cst.BaseExpression, result: Value) -> None:
+    def self_sum(self, node: cst.Assign, target: cst.BaseExpression) -> None:
         """`a = a + b` is an accumulation, and so are `a = 0.9 * a + 0.1 * b` and `a = b if a is None else a + b`."""
         value = node.value
         if not self.recording or not (type(value) is cst.BinaryOperation or type(value) is cst.IfExp):
