@@ -34,7 +34,7 @@ class CompilePerCall(Rule):
             site.node,
             f"{quote(site.node)} runs {often(hot)}: each call makes a new compiled function that must find or build "
             "its code again",
-            "Compile once, at construction or module level, and call the compiled function",
+            "compile once, at construction or module level, and call the compiled function",
             Confidence.SURE
             if site.result.kind is not Kind.UNKNOWN or site.callee == "torch.compile"
             else Confidence.LIKELY,
@@ -54,7 +54,7 @@ class CompilePerCall(Rule):
                     node,
                     f"`{info.name}` is defined and compiled {often(hot)}: each definition is a new function that must "
                     "find or build its code again",
-                    "Define it once, at module level or as a method, and pass what it closes over",
+                    "define it once, at module level or as a method, and pass what it closes over",
                     Confidence.SURE,
                     because(hot),
                 )

@@ -34,7 +34,7 @@ class GraphBreakBranch(Rule):
             site.node,
             f"the truth of {quote(site.node)} is data: it breaks the graph of `{function.qualname}` and waits for the "
             "device",
-            "Select with `torch.where`, multiply by the mask, or use `torch.cond`",
+            "select with `torch.where`, multiply by the mask, or use `torch.cond`",
             # What a compiled function computes with the methods of tensors is one.
             max(site.value.conf, Confidence.LIKELY),
             because(function),

@@ -40,7 +40,7 @@ class GraphBreakScalarRead(Rule):
             site.node,
             f"{quote(site.node)} breaks the graph of `{function.qualname}`: what comes before and after is compiled "
             "apart, with a wait for the device between",
-            "Keep the value a tensor, take sizes from shapes, or set `torch._dynamo.config.capture_scalar_outputs`",
+            "keep the value a tensor, take sizes from shapes, or set `torch._dynamo.config.capture_scalar_outputs`",
             min(conf, Confidence.LIKELY) if value.conf is not Confidence.SURE else conf,
             because(function),
         )

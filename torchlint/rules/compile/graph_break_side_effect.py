@@ -43,7 +43,7 @@ class GraphBreakSideEffect(Rule):
             site.node,
             f"{quote(site.node)} breaks the graph of `{function.qualname}`: "
             "what comes before and after is compiled apart",
-            "Move it out of the compiled region, or guard it with `torch.compiler.is_compiling()`",
+            "move it out of the compiled region, or guard it with `torch.compiler.is_compiling()`",
             Confidence.SURE,
             because(function),
         )

@@ -137,7 +137,7 @@ class RecompilePerStep(Rule):
             node,
             f"{what} changes on every step and `{function.qualname}`, which is compiled, is guarded on it: every call "
             "compiles again, until the limit is reached and it runs uncompiled",
-            "Keep it in a tensor (a buffer), or pass it as an argument",
+            "keep it in a tensor (a buffer), or pass it as an argument",
             Confidence.LIKELY if whole else Confidence.POSSIBLE,
             (*because(function), *because_hot(model.hot(context))),
         )
@@ -176,7 +176,7 @@ class RecompilePerStep(Rule):
                     site.node,
                     f"{quote(argument.node)} {what}, and {quote(site.node.func)} is compiled for what it has seen: "
                     "every call compiles again, until the limit is reached and it runs uncompiled",
-                    "Pass one tensor that is written at a position, pad to a few sizes, or compile with `dynamic=True`",
+                    "pass one tensor that is written at a position, pad to a few sizes, or compile with `dynamic=True`",
                     confidence,
                     (("it is compiled here", made.node), *because_hot(hot)),
                 )

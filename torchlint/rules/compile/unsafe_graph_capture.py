@@ -69,7 +69,7 @@ class UnsafeGraphCapture(Rule):
         return Report(
             node,
             f"{quote(node)} waits for the device while the graph is captured, when nothing runs: the capture fails",
-            "Keep the value on the device, and read it after the replay",
+            "keep the value on the device, and read it after the replay",
             confidence,
         )
 
@@ -94,7 +94,7 @@ class UnsafeGraphCapture(Rule):
                     node,
                     f"{quote(call.node.func)} runs for the first time while it is captured: what libraries and the "
                     "allocator set up on a first call ends up in the graph, or breaks it",
-                    f"Run {quote(call.node.func)} a few times on a side stream before the capture",
+                    f"run {quote(call.node.func)} a few times on a side stream before the capture",
                     Confidence.LIKELY,
                     (("it is captured here", call.node),),
                 )
@@ -122,7 +122,7 @@ class UnsafeGraphCapture(Rule):
                     assign.node,
                     f"`{assign.name}` is bound to a new tensor, which the graph never sees: the replay reads the one "
                     "that was captured",
-                    f"Write into it: `{assign.name}.copy_(...)`",
+                    f"write into it: `{assign.name}.copy_(...)`",
                     Confidence.LIKELY,
                     (("the graph is captured here", site.item),),
                 )

@@ -56,7 +56,7 @@ class CollectivePerMetric(Rule):
             yield Report(
                 site.node,
                 f"{quote(site.node)} makes all processes wait for the slowest {often(hot)}",
-                "Remove it: collectives order the processes by themselves",
+                "remove it: collectives order the processes by themselves",
                 Confidence.LIKELY if hot.trains else Confidence.POSSIBLE,
                 because(hot),
             )
@@ -79,7 +79,7 @@ class CollectivePerMetric(Rule):
         yield Report(
             site.node,
             f"{quote(site.node)} is a collective of its own {often(hot)}, for a value that is only reported",
-            "Collect the values that are reported, stack them, and reduce them together on the steps that log",
+            "collect the values that are reported, stack them, and reduce them together on the steps that log",
             Confidence.LIKELY
             if hot.trains and (value.graph & ATTACHED if gathers else name is not None and value.graph == DETACHED)
             else Confidence.POSSIBLE,

@@ -51,7 +51,7 @@ class DataParallel(Rule):
         yield Report(
             site.node,
             f"{quote(site.node)} copies the model to every device on every step, from one Python process",
-            "Run one process a device with `DistributedDataParallel`",
+            "run one process a device with `DistributedDataParallel`",
             Confidence.SURE,
         )
 

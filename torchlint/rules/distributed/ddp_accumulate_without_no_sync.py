@@ -76,7 +76,7 @@ class DdpAccumulateWithoutNoSync(Rule):
             node,
             f"{quote(node)} reduces the gradients over all processes on every micro-step, though the optimizer steps "
             f"only after several{part}",
-            "Run forward and backward of all micro-steps but the last under `no_sync()`",
+            "run forward and backward of all micro-steps but the last under `no_sync()`",
             confidence,
             fix=None if part else _repairs.held_back(model, forwards[0].effect.node, node),
         )

@@ -48,7 +48,7 @@ class FindUnusedLeftOn(Rule):
                 site.node,
                 "`find_unused_parameters=True` walks the graph on every step, which only a model that leaves some of "
                 "its parameters out on some steps needs",
-                "Leave it at False unless the reduction complains of parameters that were not used",
+                "leave it at False unless the reduction complains of parameters that were not used",
                 Confidence.POSSIBLE,
             )
         elif _uses_all(cls, frozenset()):
@@ -56,7 +56,7 @@ class FindUnusedLeftOn(Rule):
                 site.node,
                 f"`find_unused_parameters=True` walks the graph on every step, though `{cls.name}.forward` uses all "
                 "its parameters every time",
-                "Leave it at False",
+                "leave it at False",
                 Confidence.LIKELY,
                 (("the model's class", cls.node),),
                 NodeFix(Applicability.UNSAFE, "Leave it out", (remove_argument(site.node, option.node),))

@@ -42,7 +42,7 @@ class AnomalyLeftOn(Rule):
                 site.node,
                 f"{quote(site.node)} is on in every run: each forward records where it was called, and each backward "
                 "looks for NaN and waits for the answer",
-                "Turn it on only where a debugging option asks for it",
+                "turn it on only where a debugging option asks for it",
                 Confidence.SURE,
                 fix=statement_fix("Remove the call", site, model),
             )

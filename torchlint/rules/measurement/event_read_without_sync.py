@@ -46,7 +46,7 @@ class EventReadWithoutSync(Rule):
                         site.node,
                         f"{quote(site.node)} is read while the events may not have happened: nothing waited for them "
                         "since they were recorded",
-                        "Call `synchronize()` on the end event, or `torch.cuda.synchronize()`, before reading",
+                        "call `synchronize()` on the end event, or `torch.cuda.synchronize()`, before reading",
                         confidence,
                         fix=_repairs.event_waited(site),
                     )

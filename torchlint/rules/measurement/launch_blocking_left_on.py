@@ -82,7 +82,7 @@ class LaunchBlockingLeftOn(Rule):
             yield Report(
                 node,
                 f"`{_VARIABLE}={value.const}` makes the host wait for every kernel, in every run",
-                "Set it in the shell when looking for an error, or behind a debugging option",
+                "set it in the shell when looking for an error, or behind a debugging option",
                 Confidence.POSSIBLE if _is_on_request(context, model) else Confidence.SURE,
                 fix=fix,
             )

@@ -41,7 +41,7 @@ class ProfilerLeftOn(Rule):
             site.node,
             "this profiler has no schedule and records every step of the loop in it: each launch is logged, and the "
             "log grows to the end",
-            "Give it a `schedule(...)` and call `step()`, or profile a few steps on request",
+            "give it a `schedule(...)` and call `step()`, or profile a few steps on request",
             Confidence.LIKELY,
         )
 

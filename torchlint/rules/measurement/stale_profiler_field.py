@@ -60,7 +60,7 @@ class StaleProfilerField(Rule):
         return Report(
             node,
             f"{quote(node)} {happens} with newer releases, whose profiler events have `{new}` in its place",
-            f"Read `{new}`",
+            f"read `{new}`",
             confidence,
             fix=fix,
         )

@@ -35,7 +35,7 @@ class SyncDebugLeftOn(Rule):
         yield Report(
             site.node,
             f"{quote(site.node)} stays on: every operation that waits is checked, and warns or fails, in every run",
-            'Turn it back to "default" after the part that is looked at, or set it behind a debugging option',
+            'turn it back to "default" after the part that is looked at, or set it behind a debugging option',
             Confidence.SURE,
             fix=statement_fix("Remove the call", site, model, Applicability.DISPLAY),
         )

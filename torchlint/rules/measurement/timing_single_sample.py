@@ -63,7 +63,7 @@ class TimingSingleSample(Rule):
         yield Report(
             node,
             f"{quote(node)} {figure} of {quote(work.node)}: nothing says how far another run would lie from it",
-            "Keep the samples and report median and spread, as `torch.utils.benchmark.Timer` does",
+            "keep the samples and report median and spread, as `torch.utils.benchmark.Timer` does",
             Confidence.LIKELY if known else Confidence.POSSIBLE,
             (("this is timed", work.node),),
         )

@@ -49,7 +49,7 @@ class TimingWithoutSync(Rule):
             site.node,
             f"{quote(site.node)} times device work that nothing has waited for: the clock is read when the work is "
             "launched, not when it is done",
-            "Call `torch.cuda.synchronize()` before each reading of the clock, or use CUDA events or "
+            "call `torch.cuda.synchronize()` before each reading of the clock, or use CUDA events or "
             "`torch.utils.benchmark.Timer`",
             confidence,
             (("the interval begins here", start),),
@@ -65,7 +65,7 @@ class TimingWithoutSync(Rule):
                 site.node,
                 f"{quote(site.node)} reads the clock when all runs are launched: nothing in what it times waits for "
                 "the device",
-                "Call `torch.cuda.synchronize()` at the end of what is timed, or use `torch.utils.benchmark.Timer`",
+                "call `torch.cuda.synchronize()` at the end of what is timed, or use `torch.utils.benchmark.Timer`",
                 confidence,
             )
 

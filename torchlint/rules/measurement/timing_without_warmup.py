@@ -71,7 +71,7 @@ class TimingWithoutWarmup(Rule):
             site.node,
             f"{quote(site.node)} holds the first run: what the device, its libraries and the allocator set up then is "
             "in the figure",
-            "Run it a few times before, or use `torch.utils.benchmark.Timer`",
+            "run it a few times before, or use `torch.utils.benchmark.Timer`",
             Confidence.POSSIBLE,
         )
 
@@ -100,7 +100,7 @@ class TimingWithoutWarmup(Rule):
             node,
             f"{quote(node)} holds the first run of {timed}: what the device, its libraries and the allocator set up "
             "then is in the figure",
-            f"Run {timed} a few times before the clock starts, or use `torch.utils.benchmark.Timer`",
+            f"run {timed} a few times before the clock starts, or use `torch.utils.benchmark.Timer`",
             confidence,
             (("this is timed", work.node),),
         )

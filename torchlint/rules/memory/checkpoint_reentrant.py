@@ -43,7 +43,7 @@ class CheckpointReentrant(Rule):
             site.node,
             f"{quote(site.node)} recomputes in the reentrant form, which runs a backward inside the backward and keeps "
             "the whole input list",
-            "Pass `use_reentrant=False`",
+            "pass `use_reentrant=False`",
             Confidence.SURE,
             fix=NodeFix(Applicability.UNSAFE, "Pass `use_reentrant=False`", edits),
         )

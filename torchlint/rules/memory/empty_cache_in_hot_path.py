@@ -34,7 +34,7 @@ class EmptyCacheInHotPath(Rule):
             site.node,
             f"`empty_cache()` runs {often(hot)}: it waits for the device and gives back blocks that the next step must "
             "allocate again",
-            "Remove it, or call it between phases only",
+            "remove it, or call it between phases only",
             Confidence.SURE,
             because(hot),
             statement_fix("Remove the call", site, model),

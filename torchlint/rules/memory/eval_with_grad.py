@@ -77,7 +77,7 @@ class EvalWithGrad(Rule):
             run.node,
             f"{quote(run.node)} runs with autograd on, though {finding.why}: the activations of the whole forward stay "
             "until its result is dropped",
-            "Run it under `torch.no_grad()` or `torch.inference_mode()`",
+            "run it under `torch.no_grad()` or `torch.inference_mode()`",
             finding.confidence,
             finding.related,
             _fix(run),

@@ -56,7 +56,7 @@ class FragmentingShapes(Rule):
             site.node,
             f"{quote(site.node)} asks the allocator for another size {often(hot)}, since {what}: freed blocks fit "
             "nothing that comes later",
-            "Round the size up to a multiple, so that few sizes recur, or set "
+            "round the size up to a multiple, so that few sizes recur, or set "
             "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`",
             confidence,
             because(hot),

@@ -73,7 +73,7 @@ class GradientsKeptOnSkip(Rule):
                 jump.node,
                 "this leaves the step after its backward and before `zero_grad`: the gradients stay allocated through "
                 "the next forward, and the next backward adds to them",
-                "Call `zero_grad` first in the step, or on this path as well",
+                "call `zero_grad` first in the step, or on this path as well",
                 Confidence.LIKELY,
             )
 

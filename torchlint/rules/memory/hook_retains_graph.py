@@ -57,7 +57,7 @@ class HookRetainsGraph(Rule):
         yield Report(
             site.node,
             f"this hook keeps {quote(site.stored)} with its graph in `{name}`: the activations of every step stay",
-            f"Keep {quote(site.stored)[:-1]}.detach()`, and remove the hook or empty what it fills",
+            f"keep {quote(site.stored)[:-1]}.detach()`, and remove the hook or empty what it fills",
             confidence,
             (("the hook", owner.node),),
             fix,

@@ -55,7 +55,7 @@ class NoGradNotInferenceMode(Rule):
         yield Report(
             node,
             "`no_grad` keeps version counters and views up to date for a backward that never comes",
-            "Use `torch.inference_mode()`: what is made here leaves as values only",
+            "use `torch.inference_mode()`: what is made here leaves as values only",
             Confidence.LIKELY,
             fix=_fix(node),
         )

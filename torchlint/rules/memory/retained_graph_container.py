@@ -80,7 +80,7 @@ class RetainedGraphContainer(Rule):
         yield Report(
             node,
             f"`{owner}` outlives the step and keeps {quote(stored)} with its graph, on every step",
-            f"Keep {quote(stored)[:-1]}.detach()`, or run this part under `torch.no_grad()`",
+            f"keep {quote(stored)[:-1]}.detach()`, or run this part under `torch.no_grad()`",
             confidence,
             because(kept.hot),
             fix,

@@ -62,9 +62,9 @@ class RetainedGraphSum(Rule):
         yield Report(
             site.node,
             f"{quote(site.addend)} keeps its graph in `{site.target}` on every step: {held}",
-            f"Add {quote(site.addend)[:-1]}.detach()` instead"
+            f"add {quote(site.addend)[:-1]}.detach()` instead"
             if isinstance(site.addend, PRIMARIES)
-            else "Add a detached value instead",
+            else "add a detached value instead",
             confidence,
             because(kept.hot),
             _detach(site.addend, safe=site.added.kind is Kind.TENSOR and seen_whole(site.target, site.context, model))
