@@ -104,9 +104,14 @@ async def test_cells_are_read_with_the_project_around(editor: Editor) -> None:
     check([editor.folder], Configuration(cwd=editor.folder))
     _, together = Notebook(editor, setup, ("python", steps), name="a.ipynb").cells
     assert codes(await editor.shown(together)) == []
-    (found,) = await editor.shown(editor.open("helpers.py", helpers))
+    uri = editor.open("helpers.py", helpers)
+    (found,) = await editor.shown(uri)
     place, _ = found.related_information or ()
     assert (place.location.uri, place.location.range.start) == (together, types.Position(4, 10))
+
+    (editor.folder / "a.ipynb").write_text(json.dumps({"cells": cells[:1]}))  # what was open is told of it
+    editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([]))
+    await editor.until(lambda: not editor.published[uri].diagnostics)
 
 
 async def test_findings_stand_in_the_cell_that_pays(editor: Editor) -> None:

@@ -45,6 +45,8 @@ _UNITS: dict[str, Callable[[str], int]] = {
 
 # A task that runs this long for a text that has changed since is ended; what it would still take is not known.
 _STALE_AFTER = 10.0
+# What is read beside a document.
+_FILES = ("*.py", "*.ipynb")
 # The longest that a task may run at all: the last resort, where no limit on size or shape spoke.
 _PATIENCE = 120.0
 # How often the server looks whether the editor still lives, seconds.
@@ -82,6 +84,7 @@ class Server(LanguageServer):
         self.preferences: dict[str, Any] = {}  # the editor's own settings
         self.configurations: dict[Path, Configuration] = {}  # by workspace folder
         self.complaints: dict[Path, str] = {}  # what was said of a configuration, by folder
+        self.written = 0  # how often files were written, of which documents know only by being read again
         for method, handler, options in self._handlers():
             self.feature(method, options)(partial(handler))  # pygls writes on it, as on no method
 
@@ -103,7 +106,7 @@ class Server(LanguageServer):
         yield (
             types.TEXT_DOCUMENT_DIAGNOSTIC,
             self.on_pull,
-            types.DiagnosticOptions(identifier="torchlint", inter_file_dependencies=False, workspace_diagnostics=False),
+            types.DiagnosticOptions(identifier="torchlint", inter_file_dependencies=True, workspace_diagnostics=False),
         )
         yield (
             types.TEXT_DOCUMENT_CODE_ACTION,
@@ -123,18 +126,18 @@ class Server(LanguageServer):
     async def on_initialized(self, _params: types.InitializedParams) -> None:
         await self.worker.start()
         if self._can("workspace.did_change_watched_files.dynamic_registration"):
-            watchers = [types.FileSystemWatcher(glob_pattern=f"**/{name}") for name in CONFIG_FILES]
+            watchers = [types.FileSystemWatcher(glob_pattern=f"**/{name}") for name in (*CONFIG_FILES, *_FILES)]
             registration = types.Registration(
-                id="configuration",
+                id="files",
                 method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
                 register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
             )
             await self.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
 
-    def on_shutdown(self, _params: None) -> None:
+    async def on_shutdown(self, _params: None) -> None:
         for run in (*self.runs.values(), *self.tasks):
             run.cancel()
-        self.worker.kill()
+        await self.worker.stop()  # and not only ask it to end: what it leaves must be closed before the loop is
 
     async def _end_with(self, editor: int) -> None:
         """End when the editor has ended without a word, though another process still holds its end of the streams."""
@@ -171,8 +174,9 @@ class Server(LanguageServer):
         self.preferences = own if isinstance(own, dict) else {}
 
     def _reload(self) -> None:
-        """Read the configuration anew, and lint what it holds for."""
+        """Lint everything again: the configuration has changed, or files that documents are read together with."""
         self.configurations.clear()
+        self.written += 1
         for unit in self.units.values():
             self.touch(unit)
         if self._can("workspace.diagnostics.refresh_support"):
@@ -220,8 +224,8 @@ class Server(LanguageServer):
     def on_change(self, params: types.DidChangeTextDocumentParams) -> None:
         self._changed(params.text_document.uri)
 
-    def on_save(self, params: types.DidSaveTextDocumentParams) -> None:
-        self._saved(params.text_document.uri)
+    def on_save(self, _params: types.DidSaveTextDocumentParams) -> None:
+        self._reload()
 
     def on_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self._closed(params.text_document.uri)
@@ -232,8 +236,8 @@ class Server(LanguageServer):
     def on_notebook_change(self, params: types.DidChangeNotebookDocumentParams) -> None:
         self._changed(params.notebook_document.uri)
 
-    def on_notebook_save(self, params: types.DidSaveNotebookDocumentParams) -> None:
-        self._saved(params.notebook_document.uri)
+    def on_notebook_save(self, _params: types.DidSaveNotebookDocumentParams) -> None:
+        self._reload()
 
     def on_notebook_close(self, params: types.DidCloseNotebookDocumentParams) -> None:
         self._closed(params.notebook_document.uri)
@@ -246,10 +250,6 @@ class Server(LanguageServer):
     def _changed(self, uri: str) -> None:
         if uri in self.units:
             self.touch(self.units[uri])
-
-    def _saved(self, uri: str) -> None:
-        self.configurations.clear()
-        self._changed(uri)
 
     def _closed(self, uri: str) -> None:
         unit = self.units.pop(uri, None)
@@ -288,9 +288,8 @@ class Server(LanguageServer):
             if linted is not None and self.units.get(unit.uri) is unit:
                 self._show(unit, stamp, parts, linted)
 
-    @staticmethod
-    def _stamp(parts: dict[str, Part], settings: Settings | None) -> object:
-        return [(part.uri, part.cell, part.text) for part in parts.values()], settings
+    def _stamp(self, parts: dict[str, Part], settings: Settings | None) -> object:
+        return [(part.uri, part.cell, part.text) for part in parts.values()], settings, self.written
 
     async def _lint(
         self, unit: Unit, parts: dict[str, Part], settings: Settings | None, stamp: object
