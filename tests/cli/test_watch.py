@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -19,13 +20,15 @@ def changes(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
     """What happens to the files between rounds; after the last one the user presses Ctrl-C."""
     steps: list[Callable[[], None]] = []
 
-    def watch(*paths: Path, watch_filter: Callable[[object, str], bool]) -> Iterator[set[object]]:
-        assert paths == (Path("."),)
+    def watch(*paths: str, watch_filter: Callable[[object, str], bool], **_: object) -> Iterator[set[object]]:
+        assert paths == (os.getcwd(),)
         assert watch_filter(None, "/x/a.py")
         assert watch_filter(None, "/x/pyproject.toml")
         assert not watch_filter(None, "/x/.torchlint_cache/entry")
-        for step in steps:
-            step()
+        yield set()  # a while in which nothing happened
+        while steps:
+            steps.pop(0)()
+            yield {"a change"}
             yield set()
         raise KeyboardInterrupt
 
@@ -50,6 +53,23 @@ def test_a_broken_configuration_ends_nothing(
     assert len(linter.asked) == 2
     assert linter.configuration is not None
     assert linter.configuration.for_folder(project).rules == {"TL101"}
+
+
+def test_a_folder_that_is_gone_for_a_while_is_waited_for(
+    torchlint: Call, linter: Linter, project: Path, changes: list[Callable[[], None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = project.with_name("away")
+    monkeypatch.setattr("time.sleep", lambda _: away.rename(project))
+    changes.append(lambda: project.rename(away) and None)
+    changes.append(lambda: None)
+    ran = torchlint("--watch")
+    assert (ran.status, ran.err.strip()) == (130, "")
+    assert len(linter.asked) == 3  # at first, when it is back, and the change after that
+
+
+def test_what_is_not_there_cannot_be_watched(torchlint: Call, linter: Linter) -> None:
+    ran = torchlint("--watch", "nowhere")
+    assert (ran.status, ran.err) == (2, "error: nowhere: there is nothing to watch\n")
 
 
 def test_standard_input_cannot_be_watched(torchlint: Call, linter: Linter, changes: list[Callable[[], None]]) -> None:

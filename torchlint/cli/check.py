@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -228,11 +230,35 @@ def _watch(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
         raise click.ClickException(f"--watch needs watchfiles, which is not installed: {hint}") from error
     if Path("-") in paths:
         raise click.UsageError("--watch has nothing to watch on standard input")
-    _round(paths, given)
-    for _ in watch(*paths, watch_filter=lambda _change, path: path.endswith(_WATCHED)):
-        console.clear()
-        _round(paths, given)
-    return EXIT_OK
+    here = os.getcwd()
+    watched = [os.path.abspath(path) for path in paths]
+    for path, place in zip(paths, watched, strict=True):
+        if not os.path.exists(place):
+            raise click.ClickException(f"{path}: there is nothing to watch")
+    while True:
+        changed = True  # what changes from here on is told, so that none is missed while the first round lasts
+        try:
+            for changes in watch(*watched, watch_filter=_is_watched, yield_on_timeout=True, rust_timeout=_TICK):
+                if not all(map(os.path.exists, (here, *watched))):
+                    break  # of what is made anew in its place nothing would be told
+                if changed or changes:
+                    console.clear()
+                    _round(paths, given)
+                    changed = False
+                if console.is_gone():
+                    return EXIT_OK
+        except OSError as error:
+            raise click.ClickException(f"--watch: files cannot be watched: {error.strerror or error}") from error
+        while not all(map(os.path.exists, (here, *watched))):
+            time.sleep(_TICK / 1000)
+        os.chdir(here)  # it may be another folder of that name
+
+
+_TICK = 200  # milliseconds
+
+
+def _is_watched(_change: object, path: str) -> bool:
+    return path.endswith(_WATCHED)
 
 
 def _round(paths: Sequence[Path], given: Mapping[str, Any]) -> None:
@@ -243,6 +269,8 @@ def _round(paths: Sequence[Path], given: Mapping[str, Any]) -> None:
         console.error(str(error))
     except click.ClickException as error:
         console.error(error.format_message())
+    except OSError as error:  # as where the working folder goes
+        console.error(str(error))
 
 
 def _diff_line(line: str) -> str:

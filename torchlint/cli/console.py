@@ -13,7 +13,7 @@ from typing import TextIO
 from torchlint.engine.errors import UserError
 from torchlint.report.text import Style, visible
 
-__all__ = ["clear", "error", "note", "prepare", "style_for", "visible", "write", "write_bytes"]
+__all__ = ["clear", "error", "is_gone", "note", "prepare", "style_for", "visible", "write", "write_bytes"]
 
 # A source line is cut at this many columns where no terminal says how many there are.
 _COLUMNS = 120
@@ -74,12 +74,21 @@ def _lost(stream: TextIO, failure: OSError) -> None:
         raise UserError(f"standard output: cannot be written: {failure.strerror or failure}") from failure
 
 
+_abandoned: list[TextIO] = []
+
+
 def _abandon(stream: TextIO) -> None:
     """Send what is still to come, the interpreter's last flush included, nowhere."""
+    _abandoned.append(stream)
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def is_gone() -> bool:
+    """Whether nobody reads standard output any more."""
+    return sys.stdout in _abandoned
 
 
 def clear() -> None:
