@@ -67,6 +67,12 @@ def test_a_folder_that_is_gone_for_a_while_is_waited_for(
     assert len(linter.asked) == 3  # at first, when it is back, and the change after that
 
 
+def test_ctrl_c_within_a_round_ends_all(torchlint: Call, linter: Linter, changes: list[Callable[[], None]]) -> None:
+    changes.append(lambda: setattr(linter, "interrupted", True))
+    changes.append(lambda: pytest.fail("it went on"))
+    assert torchlint("--watch").status == 130
+
+
 def test_what_is_not_there_cannot_be_watched(torchlint: Call, linter: Linter) -> None:
     ran = torchlint("--watch", "nowhere")
     assert (ran.status, ran.err) == (2, "error: nowhere: there is nothing to watch\n")

@@ -243,7 +243,8 @@ def _watch(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
                     break  # of what is made anew in its place nothing would be told
                 if changed or changes:
                     console.clear()
-                    _round(paths, given)
+                    if _round(paths, given) == EXIT_INTERRUPTED:
+                        return EXIT_INTERRUPTED
                     changed = False
                 if console.is_gone():
                     return EXIT_OK
@@ -261,16 +262,20 @@ def _is_watched(_change: object, path: str) -> bool:
     return path.endswith(_WATCHED)
 
 
-def _round(paths: Sequence[Path], given: Mapping[str, Any]) -> None:
-    """One run of a watch, which no mistake that can be put right ends; the configuration may have changed."""
+def _round(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
+    """One run of a watch, which no mistake that can be put right ends; the configuration may have changed.
+
+    Returns the exit status that the run would have by itself.
+    """
     try:
-        _Run(paths, options.configuration(given), given).once()
+        return _Run(paths, options.configuration(given), given).once()
     except UserError as error:
         console.error(str(error))
     except click.ClickException as error:
         console.error(error.format_message())
     except OSError as error:  # as where the working folder goes
         console.error(str(error))
+    return EXIT_ERROR
 
 
 def _diff_line(line: str) -> str:
