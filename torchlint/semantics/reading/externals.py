@@ -284,86 +284,38 @@ class ExternalReader(MethodReader):
 
     def factory(self, name: str, site: sites.Call) -> Value:
         """`torch.zeros(...)` and its kin."""
-        device = self.device_argument(site)
         data = site.arguments[0].value if site.arguments else UNKNOWN
-        dtype = self.dtype_argument(site)
-        graph = DETACHED
+        copies = name in ("tensor", "as_tensor", "asarray", "scalar_tensor")
         wanted = site.argument(None, "requires_grad")
-        if wanted is not None and wanted.value.const is True:
-            graph = ATTACHED
-        rank: int | None = None
-        shape: tuple[int | None, ...] | None = None
-        if name in ("tensor", "as_tensor", "asarray", "scalar_tensor"):
-            if not device:
-                device = (
-                    data.device
-                    if name != "tensor" and data.kind is Kind.TENSOR and data.device
-                    else self.default_device()
-                )
-                if name == "tensor" and data.kind is Kind.TENSOR:
-                    device = data.device
-                if data.kind is Kind.UNKNOWN and name != "tensor" and data.device & DEVICE:
-                    device = data.device
-            if data.kind is Kind.NUMBER:
-                rank = 0
-                shape = ()
-            elif data.kind is Kind.CONTAINER and data.items and all(v.kind is Kind.NUMBER for v in data.items.values()):
-                shape = (len(data.items),)
-            if dtype is None and data.kind is Kind.NDARRAY and site.argument(1, "dtype") is None:
-                dtype = data.dtype
-            if dtype is None and data.kind is Kind.NUMBER:
-                dtype = {"int": "int64", "float": "float32", "bool": "bool"}.get(data.dtype or "")
-            if name == "as_tensor" and data.kind is Kind.TENSOR:
-                graph = data.graph
-        elif name in ("arange", "linspace", "logspace", "range", "randperm"):
-            rank = 1
-            if name in ("arange", "randperm") and dtype is None:
-                dtype = "int64" if all(a.value.dtype in (None, "int") for a in site.arguments) else None
-        elif name == "eye":
-            rank = 2
-        elif name == "randint":
-            dtype = dtype or "int64"
-            size = next((a.value for a in site.arguments if a.name == "size" or a.value.kind is Kind.CONTAINER), None)
-            if size is not None and size.kind is Kind.CONTAINER and size.items is not None:
-                shape = _lengths(size.items.values())
-        else:
-            sizes = [a.value for a in site.arguments if a.name is None]
-            if len(sizes) == 1 and sizes[0].kind is Kind.CONTAINER and sizes[0].items is not None:
-                sizes = list(sizes[0].items.values())
-                shape = _lengths(sizes)
-            elif name not in ("full", "normal") and sizes and all(v.kind is Kind.NUMBER for v in sizes):
-                shape = _lengths(sizes)
-            elif name not in ("full", "normal") and len(sizes) > 1 and not any(a.star for a in site.arguments):
-                rank = len(sizes)
-        pin = site.argument(None, "pin_memory")
+        graph = ATTACHED if wanted is not None and wanted.value.const is True else DETACHED
+        if name == "as_tensor" and data.kind is Kind.TENSOR:
+            graph = data.graph
+        device = self.device_argument(site) or (self._device_of_copy(name, data) if copies else 0)
+        device = device or self.default_device()
+        rank, shape = _copied_shape(data) if copies else _made_shape(name, site)
         out = site.argument(None, "out")
-        if not device:
-            device = self.default_device()
-        pinned: bool | None = None
-        if pin is not None:
-            pinned = pin.value.const if isinstance(pin.value.const, bool) else None
-        elif name in ("as_tensor", "asarray") and data.is_tensor:
-            pinned = data.pinned
-        elif (
-            device == HOST
-            and not site.opaque_arguments
-            and (name not in ("as_tensor", "asarray") or data.kind is not Kind.UNKNOWN)
-        ):
-            pinned = False
+        if out is not None:
+            return out.value
         result = Value(
             Kind.TENSOR,
             Confidence.SURE,
             device=device,
             graph=graph,
-            dtype=dtype,
+            dtype=self.dtype_argument(site) or _default_dtype(name, data, site, copies=copies),
             rank=rank,
             shape=shape,
-            pinned=pinned,
+            pinned=_pinned(name, data, device, site),
             origins=(site.node,),
         )
-        if out is not None:
-            return out.value
         return self.launch(result, site.node)
+
+    def _device_of_copy(self, name: str, data: Value) -> int:
+        """Where `torch.tensor(data)` and its kin put their tensor without `device=`."""
+        if data.kind is Kind.TENSOR and (name == "tensor" or data.device):
+            return data.device
+        if data.kind is Kind.UNKNOWN and name != "tensor" and data.device & DEVICE:
+            return data.device
+        return self.default_device()
 
     def default_device(self) -> int:
         """Where a factory without `device=` puts its tensor."""
@@ -562,6 +514,59 @@ def _collection(qual: str, site: sites.Call) -> Value:
     elif made in ("int", "float"):
         elem = NUMBER
     return Value(Kind.CONTAINER, qual="list" if qual.endswith("deque") else "dict", elem=elem, origins=(site.node,))
+
+
+def _copied_shape(data: Value) -> tuple[int | None, tuple[int | None, ...] | None]:
+    """Rank and shape of a tensor of Python data, as far as they are known."""
+    if data.kind is Kind.NUMBER:
+        return 0, ()
+    if data.kind is Kind.CONTAINER and data.items and all(v.kind is Kind.NUMBER for v in data.items.values()):
+        return None, (len(data.items),)
+    return None, None
+
+
+def _made_shape(name: str, site: sites.Call) -> tuple[int | None, tuple[int | None, ...] | None]:
+    """Rank and shape of what a factory fills, as far as they are known."""
+    if name in ("arange", "linspace", "logspace", "range", "randperm"):
+        return 1, None
+    if name == "eye":
+        return 2, None
+    if name == "randint":
+        size = next((a.value for a in site.arguments if a.name == "size" or a.value.kind is Kind.CONTAINER), None)
+        if size is None or size.kind is not Kind.CONTAINER or size.items is None:
+            return None, None
+        return None, _lengths(size.items.values())
+    sizes = [a.value for a in site.arguments if a.name is None]
+    if len(sizes) == 1 and sizes[0].kind is Kind.CONTAINER and sizes[0].items is not None:
+        return None, _lengths(sizes[0].items.values())
+    if name in ("full", "normal"):
+        return None, None
+    if sizes and all(v.kind is Kind.NUMBER for v in sizes):
+        return None, _lengths(sizes)
+    return len(sizes) if len(sizes) > 1 and not any(a.star for a in site.arguments) else None, None
+
+
+def _default_dtype(name: str, data: Value, site: sites.Call, *, copies: bool) -> str | None:
+    """The dtype of what a factory makes, where none is asked for and another one than the default follows."""
+    if copies and data.kind is Kind.NDARRAY:
+        return data.dtype if site.argument(1, "dtype") is None else None
+    if copies and data.kind is Kind.NUMBER:
+        return {"int": "int64", "float": "float32", "bool": "bool"}.get(data.dtype or "")
+    if name in ("arange", "randperm"):
+        return "int64" if all(a.value.dtype in (None, "int") for a in site.arguments) else None
+    return "int64" if name == "randint" else None
+
+
+def _pinned(name: str, data: Value, device: int, site: sites.Call) -> bool | None:
+    """Whether what a factory makes lies in pinned memory; None where that is not known."""
+    shares = name in ("as_tensor", "asarray")
+    pin = site.argument(None, "pin_memory")
+    if pin is not None:
+        return pin.value.const if isinstance(pin.value.const, bool) else None
+    if shares and data.is_tensor:
+        return data.pinned
+    sure = device == HOST and not site.opaque_arguments and not (shares and data.kind is Kind.UNKNOWN)
+    return False if sure else None
 
 
 def _lengths(sizes: Iterable[Value]) -> tuple[int | None, ...]:
