@@ -51,7 +51,7 @@ class RetainGraph(Rule):
         yield Report(
             site.node,
             f"{quote(site.node)} keeps all that the graph saved, and no second backward runs through it",
-            "Drop `retain_graph=True`",
+            "drop `retain_graph=True`",
             confidence,
             fix=self._fix(site, function, model),
         )
