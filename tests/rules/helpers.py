@@ -23,6 +23,7 @@ def reports(source: str, code: str) -> list[tuple[int, Report]]:
     assert rules, f"no rule {code}"
     found = [report for _, report in run(build_model(tree.module), rules)]
     assert not found or candidates(tree.source.text, rules, linked=True), "its words would keep it from being asked"
+    assert not any(report.advice[:1].isupper() or report.advice.endswith(".") for report in found), "no clause"
     spans = tree.locate(report.node for report in found)
     return sorted(((spans[report.node][0].row, report) for report in found), key=lambda pair: pair[0])
 

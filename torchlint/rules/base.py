@@ -73,8 +73,8 @@ class Report:
     """What a rule found at `node`, the expression or statement that pays.
 
     `message` says what happens and where the cost comes from, `advice` what to write instead; one sentence each, about
-    this code, without a full stop at the end. `related` are places that explain it. `impact` is for a place that costs
-    more or less than the rule's measured cost at the rate of the line says.
+    this code, without a capital at the beginning and a full stop at the end. `related` are places that explain it.
+    `impact` is for a place that costs more or less than the rule's measured cost at the rate of the line says.
     """
 
     node: cst.CSTNode
