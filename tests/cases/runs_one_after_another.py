@@ -27,6 +27,13 @@ def validate(net, loader):
     return total
 
 
+def draw(u):
+    with torch.no_grad():
+        for width in [8]:
+            net = nn.Linear(8, width).cuda()
+            print(net(u.cuda()).mean().item())
+
+
 def closure_of(net, opt, loader):
     def closure():
         opt.zero_grad()

@@ -204,6 +204,7 @@ def iterates(loop: Context) -> Iterates:
     of_tensor = kind is Kind.TENSOR or (iterable is not None and "tensor size" in (iterable.qual or ""))
     # A decoding loop counts from the length of its prompt, and a sampler walks over its noise levels: what they run
     # tells more than what they iterate.
+    runs = runs and facts.count != 1  # what is run once is no step of several
     if runs and not (of_tensor and (_runs_on_rows(loop) or _over_labels(loop))) and not _part_of_a_step(loop):
         return Iterates.STEPS
     return Iterates.ELEMENTS if of_tensor else Iterates.OTHER
