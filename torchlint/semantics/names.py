@@ -157,6 +157,14 @@ def bindings_in(loop: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression]]:
                 yield statement.targets[0].target.value, statement.value
 
 
+def leaves(body: cst.BaseSuite) -> bool:
+    """Whether a branch ends by leaving the loop around it, or the function: no round comes after it."""
+    last = body.body[-1] if body.body else None
+    if type(last) is cst.SimpleStatementLine:
+        last = last.body[-1]
+    return type(last) is cst.Break or type(last) is cst.Return
+
+
 def names_in(node: cst.CSTNode) -> set[str]:
     """The plain names below: of `self.net(x)` those are `self`, `net` and `x`."""
     return {inner.value for inner in within([node]) if type(inner) is cst.Name}

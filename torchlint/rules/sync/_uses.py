@@ -16,7 +16,7 @@ from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.names import leaves, within
 from torchlint.semantics.values import Kind, Value
 
 # Methods of simulators, called with an action, and of tokenizers, called with tokens.
@@ -137,7 +137,7 @@ def _wants_host_values(model: Model, call: cst.Call) -> bool:
 
 def _ends_decoding(model: Model, branch: cst.If | cst.While, context: Context) -> bool:
     """Whether the branch leaves, or is, a loop that runs a model without training it."""
-    if isinstance(branch, cst.If) and not _leaves(branch):
+    if isinstance(branch, cst.If) and not leaves(branch.body):
         return False
     for link in context.chain():
         if link.scope is Scope.LOOP:
@@ -158,14 +158,6 @@ def _ends_decoding(model: Model, branch: cst.If | cst.While, context: Context) -
         if link.scope is Scope.FUNCTION:
             return False
     return False
-
-
-def _leaves(branch: cst.If) -> bool:
-    body = branch.body.body
-    last = body[-1] if body else None
-    if isinstance(last, cst.SimpleStatementLine):
-        last = last.body[-1]
-    return isinstance(last, (cst.Break, cst.Return))
 
 
 def _ends(model: Model, read: cst.BaseExpression, *, widely: bool = False) -> Iterator[tuple[Model, cst.CSTNode]]:

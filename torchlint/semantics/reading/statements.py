@@ -12,7 +12,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
 from torchlint.semantics.factors import factors
 from torchlint.semantics.functions import Role
-from torchlint.semantics.names import dotted, identifier, within
+from torchlint.semantics.names import dotted, identifier, leaves, within
 from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
 from torchlint.semantics.reading.members import replacing
@@ -171,7 +171,7 @@ class StatementReader(DefinitionReader):
         self.narrow(node.test, True)
         then_told = _added(self.frame.env, size)
         taken = self.branch(node, node.test, then_gate, False)
-        taken.leaves = _leaves(node.body)
+        taken.leaves = leaves(node.body)
         with self.within(taken):
             then_left = self.suite(node.body)
         then_rare = self.reached.rare and not then_left
@@ -415,14 +415,6 @@ def join_envs(a: Env, b: Env) -> Env:
         elif mine is not value:
             result[name] = mine if same(mine, value) and mine.origins == value.origins else join(mine, value)
     return result
-
-
-def _leaves(body: cst.BaseSuite) -> bool:
-    """Whether a branch ends by leaving the loop around it, or the function: no round comes after it."""
-    last = body.body[-1] if body.body else None
-    if type(last) is cst.SimpleStatementLine:
-        last = last.body[-1]
-    return type(last) is cst.Break or type(last) is cst.Return
 
 
 def _warns(body: cst.BaseSuite) -> bool:
