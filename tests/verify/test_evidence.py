@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from torchlint.engine.regions import code_hash
-from torchlint.verify import evidence, report_html
+from torchlint.verify import display, evidence, report_html, supervise
 
 SIDE = {
     "median_us": 100.0,
@@ -192,6 +192,17 @@ def test_gates() -> None:
     assert len(list(evidence.confirmed(made))) == 1
     assert len(list(evidence.confirmed(made, least=1.05))) == 1
     assert len(list(evidence.confirmed(made, least=1.5))) == 0
+
+
+def test_a_terminal_obeys_nothing_that_results_say(capsys: pytest.CaptureFixture[str]) -> None:
+    evil = "\x1b]0;title\x07\u202e"
+    given = answer(name=evil, torch=evil, cuda=evil)
+    given["plan"]["findings"][0].update(filename=evil, code=evil)
+    display.table(evidence.build(given))
+    supervise._Lines().finished({"id": "one", "label": evil}, {"status": "not run", "reason": evil})
+    said = capsys.readouterr().out
+    assert "title" in said
+    assert not {"\x1b", "\x07", "\u202e"}.intersection(said)
 
 
 class TestReport:

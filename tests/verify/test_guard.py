@@ -92,6 +92,9 @@ def overlaid():
     one, other = np.empty(1, object), np.empty(1, object)
     one.data[:] = other.data
 
+def fielded(name):
+    return dataclasses.dataclass(typing.TypedDict("Made", {name: int}))
+
 def moved(made):
     kept = bytearray(8)
     tensor = made(kept, dtype=torch.int64)
@@ -130,6 +133,9 @@ tricks = [
     lambda: np.r_["PLACE"],
     lambda: Record(**{ADDRESS: PLACE}),
     lambda: torch.set_num_threads(1 << 20),
+    lambda: fielded("x=print()"),
+    lambda: fielded(ADDRESS),
+    lambda: np.asarray(bytearray(8)).base.release(),
 ]
 for trick in tricks:
     try:
@@ -153,5 +159,5 @@ print(torch.distributions.Normal(0.0, 1.0), dataclasses.replace(Kept(), x=2))
 def test_libraries_follow_no_names_that_lead_out() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", TRICKS], capture_output=True, text=True, check=True)
     *tried, last = done.stdout.splitlines()
-    assert tried == ["stopped"] * 22
+    assert tried == ["stopped"] * 25
     assert last == "Normal(loc: 0.0, scale: 1.0) Kept(x=2)"

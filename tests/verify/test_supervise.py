@@ -36,12 +36,20 @@ def flagged(x):
     return x.sum() * CALLS[0] + torch.rand(())
 """
 SWITCHES = """
+import contextlib
+
+import numpy as np
 import torch
 
 
 def flagged(x):
-    seen = torch.backends.cudnn.benchmark
-    torch.backends.cudnn.benchmark = not seen
+    seen = [torch.backends.cudnn.benchmark, torch.is_anomaly_enabled(), torch.is_autocast_enabled("cpu"),
+            np.geterr()["over"] == "raise", torch.zeros(1).is_meta]
+    torch.backends.cudnn.benchmark = not seen[0]
+    torch.autograd.set_detect_anomaly(True)
+    contextlib.ExitStack().enter_context(torch.autocast("cpu"))
+    np.seterr(all="raise")
+    torch.set_default_device("meta")
     return seen
 """
 READS = """
@@ -92,7 +100,23 @@ def flagged(x):
     return x
 """
 
+LEAVES = """
+import os
+import time
 
+from torch.utils.data import DataLoader
+
+
+def flagged(x):
+    if "LEFT" in os.environ:
+        return 0
+    os.environ["LEFT"] = "1"
+    process = os.fork()
+    if not process:
+        os.setsid()
+        time.sleep(120)
+    return process
+"""
 LOADS = """
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -127,6 +151,8 @@ def answers() -> dict[str, Any]:
         experiment("def flagged(x):\n    return __name__\n", id="named"),
         experiment("import torch\n\n\ndef flagged(x):\n    return x\n", id="entry", entry="torch.os.getcwd"),
         experiment(LOADS, id="loader"),
+        experiment("def flagged(x):\n    return x\n", id="module for dtype", dtype="os", inputs=GIVEN),
+        experiment(LEAVES, "def flagged(x):\n    return 0\n", id="leaves", allow=["os"], inputs=GIVEN),
     ]
     run = supervise.run(plan(*hostile, *others, seconds=6.0, memory_bytes=700 << 20), ["cpu"])
     json.dumps(run, allow_nan=False)  # plain data, whatever the code returned
@@ -162,6 +188,10 @@ def test_what_is_called_is_a_function_of_the_code(answers: dict[str, Any]) -> No
     assert answers["entry"]["reason"] == "there is no function torch.os.getcwd"
 
 
+def test_a_plan_hands_no_module_of_torch_to_its_code(answers: dict[str, Any]) -> None:
+    assert answers["module for dtype"]["reason"] == "the plan names no dtype"
+
+
 def test_printing_a_result_forges_none(answers: dict[str, Any]) -> None:
     assert answers["forger"]["status"] == "measured"
     assert answers["forger"]["ratio"]["median"] < 10
@@ -191,6 +221,12 @@ def test_the_worker_checks_the_policy_itself(answers: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("name", "event"), [("runs a command", "os.system"), ("reads a file", "open /etc/hostname")])
 def test_what_the_policy_lets_through_is_stopped_while_running(answers: dict[str, Any], name: str, event: str) -> None:
     assert event in answers[name]["reason"]
+
+
+def test_a_process_that_left_its_group_is_ended_as_well(answers: dict[str, Any]) -> None:
+    process = int(answers["leaves"]["difference"].split(" and ")[0])
+    assert process > 1
+    assert not Path(f"/proc/{process}").exists()
 
 
 def test_a_crash_is_said_with_its_signal(answers: dict[str, Any]) -> None:
@@ -305,6 +341,27 @@ def test_an_interrupted_run_keeps_what_was_measured_and_leaves_no_process(tmp_pa
     results = json.loads(out.read_text(encoding="utf-8"))["results"]
     assert results["quick"]["status"] == "measured"
     assert results["endless"]["reason"] == "interrupted"
+
+
+def test_a_run_that_is_interrupted_before_its_first_experiment_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        kind, stopped = "cpu", ""
+
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def ask(self, *_: Any) -> dict[str, Any]:
+            signal.raise_signal(signal.SIGTERM)
+            return {"status": "not run", "reason": "interrupted"}
+
+        def end(self) -> None:
+            pass
+
+    monkeypatch.setattr(supervise, "_Nursery", Interrupted)
+    monkeypatch.setattr(supervise, "_Worker", Interrupted)
+    answer = supervise.run(plan(experiment(ENDLESS, inputs=GIVEN)), ["cpu"])
+    assert answer["interrupted"] is True
+    assert answer["results"]["one"]["reason"] == "interrupted"
 
 
 def test_a_budget_ends_what_still_runs() -> None:

@@ -82,7 +82,7 @@ def table(evidence: Mapping[str, Any]) -> None:
 
 
 def _row(entry: Mapping[str, Any]) -> list[Text]:
-    place = f"{visible(entry['filename'])}:{entry['row']} {entry['code']}"
+    place = visible(f"{entry['filename']}:{entry['row']} {entry['code']}")
     verdict = str(entry["verdict"])
     said = Text(visible(verdict), style=_COLORS.get(verdict, "dim"))
     if verdict == "confirmed" and entry["because"] != "time" or verdict == "results differ":
@@ -123,7 +123,7 @@ def duration(microseconds: float) -> str:
 def environment_line(environment: Mapping[str, Any]) -> str:
     """What was measured on, in a sentence; figures of a CPU say that they are."""
     versions = f"torch {environment['torch']}" + (f", CUDA {environment['cuda']}" if environment.get("cuda") else "")
-    name = visible(str(environment["name"]))
+    name = environment["name"]
     if environment["device"] == "cpu":
-        return f"Figures of the CPU ({name}, {environment.get('threads')} threads), not of a GPU; {versions}."
-    return f"Measured on {name}; {versions}."
+        return visible(f"Figures of the CPU ({name}, {environment.get('threads')} threads), not of a GPU; {versions}.")
+    return visible(f"Measured on {name}; {versions}.")

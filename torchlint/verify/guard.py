@@ -452,7 +452,8 @@ def _tame_threads(torch: Any) -> None:
 
 
 def _tame_numpy(numpy: Any) -> None:
-    """Let arrays of objects give no view of the addresses they hold, generators no numbers from beyond their state."""
+    """Let arrays of objects give no view of the addresses they hold, others not that by which they hold their memory,
+    which could be released before them, and generators no numbers from beyond their state."""
 
     def viewed(original: Any) -> property:
         def data(self: Any) -> Any:
@@ -461,6 +462,13 @@ def _tame_numpy(numpy: Any) -> None:
             return original.__get__(self)
 
         return property(data)
+
+    def based(original: Any) -> property:
+        def base(self: Any) -> Any:
+            found = original.__get__(self)
+            return None if isinstance(found, memoryview) else found
+
+        return property(base)
 
     def stated(original: Any) -> property:
         def state(self: Any, value: Any) -> None:
@@ -479,6 +487,7 @@ def _tame_numpy(numpy: Any) -> None:
 
     for kind in (numpy.ndarray, numpy.generic):
         _replace(kind, "data", viewed)
+    _replace(numpy.ndarray, "base", based)
     for kind in (numpy.random.MT19937, numpy.random.Philox):
         _replace(kind, "state", stated)
     numpy.matrixlib.bmat = named  # numpy.r_ calls it with the names that its caller's frame holds
@@ -492,7 +501,7 @@ def _replace(kind: type, name: str, made: Callable[[Any], Any]) -> None:
 
 
 def _tame_fields() -> None:
-    """Let nobody rename the fields of a dataclass: their names become code, and are looked up."""
+    """Let nobody name the fields of a dataclass but in a class: their names become code, and are looked up."""
     own = dataclasses.field.__code__.co_filename
 
     def written(self: Any, name: str, value: Any) -> None:
@@ -501,6 +510,14 @@ def _tame_fields() -> None:
         object.__setattr__(self, name, value)
 
     dataclasses.Field.__setattr__ = written  # type: ignore[method-assign]
+    original = dataclasses._get_field  # type: ignore[attr-defined]
+
+    def named(kind: Any, name: Any, *rest: Any) -> Any:
+        if type(name) is not str or not name.isidentifier() or name.startswith("__"):
+            raise PermissionError("the name of a dataclass' field is none in an experiment")
+        return original(kind, name, *rest)
+
+    dataclasses._get_field = named  # type: ignore[attr-defined]
 
 
 def _tame_schedulers(torch: Any) -> None:

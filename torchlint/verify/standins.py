@@ -14,7 +14,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["MODULE", "Builder", "Plain", "Unfit", "printable", "shown", "tensors"]
+__all__ = ["MODULE", "Batches", "Builder", "Plain", "Record", "Unfit", "printable", "shown", "tensors"]
 
 MODULE = "measured"  # the name of modules of measured code: neither variant can tell which it is
 MAX_TEXT = 300  # characters of a message that leave the process
@@ -235,7 +235,10 @@ class Builder:
         given = self.together(kwargs)
         starred = [value for name, value in given.items() if name.startswith("*")]
         plain = {name: value for name, value in given.items() if not name.startswith("*")}
-        made = getattr(self.module, path)(*starred, **plain)
+        kind = vars(self.module).get(path)
+        if path.startswith("__") or not callable(kind):
+            raise Unfit("the code has no such class")
+        made = kind(*starred, **plain)
         if isinstance(made, self.torch.nn.Module):
             made = made.to(self.device)
             with self.torch.no_grad():

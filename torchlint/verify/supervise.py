@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchlint.verify import forms
+from torchlint.verify.standins import printable
 from torchlint.verify.worker import interval, is_narrow
 
 __all__ = ["Limits", "Watcher", "gpu_count", "run"]
@@ -46,6 +47,7 @@ BESIDE = 3.0  # seconds of an experiment apart from its pairs, until that is kno
 TICK = 0.05  # seconds between looks at memory
 END_SECONDS = 10.0  # until the process that loads torch has ended by itself
 START_SECONDS = 120.0  # until a worker has loaded torch
+MOST_PROCESSES = 20  # in which an experiment is timed, whatever the plan says
 MAX_PROCESSES = 256  # of an experiment: the workers of its loaders
 MAX_ANSWER = 32 << 20  # bytes
 MIN_CORES = 4  # of a device's workers, to give one of them to backward alone
@@ -361,8 +363,8 @@ def run(
         with open(script, "w", encoding="utf-8") as file:
             file.write(bundle())
         bench = _Run(script, devices, Limits(**plan["limits"]), budget, watcher or Watcher(), allow)
-        try:
-            with _until_signalled(bench.stop):
+        with _until_signalled(bench.stop):  # which ends where nothing is left to be ended
+            try:
                 environment = bench.machine()
                 experiments = {experiment["id"]: experiment for experiment in plan["experiments"]}
                 ladders = [finding["ladder"] for finding in plan["findings"]]
@@ -375,10 +377,10 @@ def run(
                     if not wave:
                         break
                     bench.measure([experiments[identity] for identity in wave])
-                for _ in range(bench.limits.processes - 1):
+                for _ in range(min(bench.limits.processes, MOST_PROCESSES) - 1):
                     bench.measure_again(experiments)
-        finally:
-            bench.end()
+            finally:
+                bench.end()
     environment["seconds"] = round(time.monotonic() - bench.started, 1)
     slim = [{k: v for k, v in experiment.items() if k not in CODE} for experiment in plan["experiments"]]
     return {
@@ -461,7 +463,7 @@ class _Run:
         finally:
             probe.end()
         if about.pop("status") != "measured":
-            self.stopped = f"the machine could not be measured: {about.get('reason')}"
+            self.stopped = self.stopped or f"the machine could not be measured: {about.get('reason')}"
             kind = self.devices[0].partition(":")[0]
             return {"device": kind, "name": "unknown", "torch": "unknown", "python": sys.version.split()[0]}
         return {**about, "devices": len(self.devices), "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
@@ -691,8 +693,9 @@ class _Lines(Watcher):
     def finished(self, experiment: dict[str, Any], result: dict[str, Any]) -> None:
         ratio = result.get("ratio")
         said = f"x{ratio['median']:.3g} [{ratio['low']:.3g}, {ratio['high']:.3g}]" if ratio else result.get("reason")
+        label = printable(str(experiment.get("label", experiment["id"])))
         with contextlib.suppress(OSError):  # whoever read the lines may be gone; the results go to a file
-            print(f"{experiment.get('label', experiment['id'])}: {said}", flush=True)
+            print(f"{label}: {printable(str(said))}", flush=True)
 
 
 def main() -> int:

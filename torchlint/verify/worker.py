@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import ctypes
+import functools
 import gc
 import inspect
 import json
@@ -41,9 +43,11 @@ from torchlint.verify import policy
 from torchlint.verify.guard import MEASURED, Guard, changed, confine, landmarks, python, tame
 from torchlint.verify.helpers import Recording, helpers
 from torchlint.verify.search import MAX_STEMS, Outcome, search
-from torchlint.verify.standins import MODULE, Builder, NeedsStem, printable, shown, tensors
+from torchlint.verify.standins import MODULE, Batches, Builder, NeedsStem, Plain, Record, printable, shown, tensors
 
 REAP = 0.02  # seconds between looks for workers that ended
+LAST_SECONDS = 2.0  # for what workers left to end, before this process does
+SUBREAPER = 36  # of prctl
 MAX_COPIES = 32  # fresh inputs prepared for one timed stretch of short calls
 COPY_BYTES = 1 << 29  # and their size at most
 STRETCH = 1e-3  # seconds that a timed stretch of short calls should last
@@ -217,7 +221,9 @@ class Inputs:
     def make(self) -> tuple[Any, ...]:
         self.seed()
         assert self.source is not None
-        dtype = getattr(self.torch, self.experiment.get("dtype") or "float32")
+        dtype = getattr(self.torch, self.experiment.get("dtype") or "float32", None)
+        if not isinstance(dtype, self.torch.dtype):
+            raise Failed("the plan names no dtype")
         made = self.source.__dict__["inputs"](self.device, dtype, **self.experiment.get("size", {}))
         return made if type(made) is tuple else (made,)
 
@@ -376,27 +382,68 @@ class Flags:
     what the other left."""
 
     def __init__(self, torch: Any) -> None:
-        backends = torch.backends
         self._torch = torch
-        self._places = [(backends.cudnn, name) for name in ("benchmark", "deterministic", "enabled", "allow_tf32")]
-        self._places.append((backends.cuda.matmul, "allow_tf32"))
-        self._values = [getattr(place, name) for place, name in self._places]
-        self._threads = torch.get_num_threads()
+        backends, cuda = torch.backends, torch.backends.cuda
+        places = [(backends.cudnn, name) for name in ("benchmark", "deterministic", "enabled", "allow_tf32")]
+        names = ("allow_tf32", *(f"allow_{t}_reduced_precision_reduction" for t in ("fp16", "bf16")))
+        places += [(cuda.matmul, name) for name in names if hasattr(cuda.matmul, name)]
+        switches: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [
+            (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+            (torch.get_num_threads, torch.set_num_threads),
+            (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),  # which sets allow_tf32 as well
+        ]
+        switches += [
+            (functools.partial(getattr, place, name), functools.partial(setattr, place, name)) for place, name in places
+        ]
+        switches += [
+            (getattr(cuda, f"{name}_sdp_enabled"), getattr(cuda, f"enable_{name}_sdp"))
+            for name in ("flash", "math", "mem_efficient")
+        ]
+        for kind in ("cpu", "cuda") if hasattr(torch, "get_autocast_dtype") else ():  # torch before 2.4 asks for none
+            casts = (torch.is_autocast_enabled, torch.set_autocast_enabled)
+            switches.append((functools.partial(casts[0], kind), functools.partial(casts[1], kind)))
+        if "numpy" in sys.modules:
+            numpy = sys.modules["numpy"]
+            switches.append((numpy.geterr, lambda values: numpy.seterr(**values)))
+        self._switches = [(read, write, read()) for read, write in switches]
+        self._newer = getattr(cuda.matmul, "fp32_precision", None)
         self._dtype = torch.get_default_dtype()
-        self._precision = torch.get_float32_matmul_precision()
+        self._modes = self._left_on()
 
-    def restore(self) -> None:
+    def restore(self, placed: bool = False) -> None:
+        """Put everything back.
+
+        Args:
+            placed: leave the default device, which a module that is kept has set when it was loaded.
+
+        Raises:
+            Failed: something was switched on that only whoever did so can switch off.
+        """
         torch = self._torch
         torch.set_grad_enabled(True)
         torch.set_default_dtype(self._dtype)
         torch.use_deterministic_algorithms(False)
-        if torch.get_num_threads() != self._threads:
-            torch.set_num_threads(self._threads)
-        if torch.get_float32_matmul_precision() != self._precision:
-            torch.set_float32_matmul_precision(self._precision)
-        for (place, name), value in zip(self._places, self._values):  # noqa: B905 (Python 3.9)
-            if getattr(place, name) != value:
-                setattr(place, name, value)
+        chosen = getattr(getattr(torch, "_GLOBAL_DEVICE_CONTEXT", None), "device_context", None)
+        if chosen is not None and not placed:
+            torch.set_default_device(None)
+        for read, write, value in self._switches:
+            try:
+                now = read()
+            except RuntimeError:  # torch has two names for one switch, and does not read the older if the newer is set
+                torch.backends.cuda.matmul.fp32_precision = self._newer
+                now = read()
+            if now != value:
+                write(value)
+        for name, mode in self._left_on().items():
+            if mode != self._modes[name]:
+                raise Failed(f"it leaves {name} on, which changes what runs after it")
+
+    def _left_on(self) -> dict[str, Any]:
+        hooks = getattr(self._torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+        return {
+            "inference mode": self._torch.is_inference_mode_enabled(),
+            "hooks of saved tensors": hooks is not None and hooks(True) is not None,
+        }
 
 
 class Bench:
@@ -437,7 +484,7 @@ class Bench:
 
     def prepare(self, variant: Variant, copies: int = 1) -> tuple[Callable[..., Any], list[tuple[Any, ...]]]:
         """The variant's entry in a fresh module, and fresh arguments for `copies` calls, or the same for all."""
-        self.flags.restore()
+        self.flags.restore(placed=self.keep)
         if self.compiles:
             self.torch._dynamo.reset()
         module = variant.load(self.inputs.stand_ins)
@@ -1579,9 +1626,10 @@ def serve() -> None:
     An order comes with two descriptors, the worker's standard input and its way back, and says where it works: a
     folder, an environment, a kind of device. What is answered: the worker's process id, and later how it ended. This
     process never touches a device and never runs what is measured; it ends when the socket closes, as it does when who
-    gives the orders dies, and its workers with it.
+    gives the orders dies, and its workers with it. What a worker started and left, it inherits and ends.
     """
     control = socket.socket(fileno=int(sys.argv[2]))
+    inherit()
     load()
     gc.freeze()
     running: set[int] = set()
@@ -1605,13 +1653,40 @@ def serve() -> None:
                 if ended:
                     running.discard(process)
                     control.sendall(json.dumps({"ended": process, "status": status}).encode() + b"\n")
+            end(children() - running)
     except ConnectionError:
         pass  # who gives the orders is gone
     finally:
-        for process in running:
-            for kill in (os.killpg, os.kill):  # one that has only just been forked has no group yet
-                with contextlib.suppress(OSError):
-                    kill(process, signal.SIGKILL)
+        until = time.monotonic() + LAST_SECONDS
+        while (left := children() | running) and time.monotonic() < until:
+            end(left)
+            running.clear()  # those that have not been waited for are children
+            time.sleep(REAP)
+
+
+def end(processes: set[int]) -> None:
+    """Kill children of this process, each with its group where it leads one, and wait for those that are gone."""
+    for process in processes:
+        for kill in (os.killpg, os.kill):  # one that has only just been forked has no group yet
+            with contextlib.suppress(OSError):
+                kill(process, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            os.waitpid(process, os.WNOHANG)
+
+
+def inherit() -> None:
+    """Become the parent of all that is started below this process, once its own parent is gone (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def children() -> set[int]:
+    """The processes whose parent this one is, as far as the system tells."""
+    found: set[int] = set()
+    for thread in os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else ():
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children", encoding="ascii") as file:
+            found.update(map(int, file.read().split()))
+    return found
 
 
 def load() -> Any:
@@ -1807,7 +1882,8 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
     guard = spec["guard"] = Guard(granted, os.getcwd())
     tame(torch)
     confine(os.getcwd(), programs="compile" in granted)
-    clean = landmarks(torch, "compile" in granted)
+    watched = functools.partial(landmarks, torch, "compile" in granted, HostEvent, Batches, Plain, Record)
+    clean = watched()
     guard.install()
     texts = [spec.get(label) or "" for label in ("before", "after", "inputs")]
     named = any("cuda" in text or "pin_memory" in text for text in texts)
@@ -1827,7 +1903,7 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
         guard.armed = False
         if guard.blocked:
             raise Failed(f"refused while running: {', '.join(sorted(set(guard.blocked)))}")
-    other = changed(clean, landmarks(torch, "compile" in granted), torch)
+    other = changed(clean, watched(), torch)
     if other is not None:
         raise Failed(f"it changed {other}")
     return outcome

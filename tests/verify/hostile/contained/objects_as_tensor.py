@@ -1,4 +1,4 @@
-# not run: raised PermissionError: asarray of a view of memory
+# not run: raised PermissionError: a view of an array of objects
 import numpy as np
 import torch
 
