@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -45,6 +46,9 @@ class Model:
         self.star_imports: set[str] = set()
         self.accelerated = False  # the file shows a sign of an accelerator
         self.default_device = HOST
+        # The functions as they were recorded, each with how many `values` there were before it and after it.
+        self.recorded: list[tuple[int, int, cst.CSTNode]] = []
+        self._order: dict[cst.CSTNode, int] = {}
         self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self._unwalked: list[cst.CSTNode] = list(reversed(module.body))
         self._calls: dict[cst.CSTNode, Call] = {}
@@ -145,18 +149,37 @@ class Model:
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """The node around a node. A question walks a whole definition: ask where there may be something to report."""
         self.looked_at()
+        if node not in self._parents and (function := self._function_with(node)) is not None:
+            self._walk(function)
         while node not in self._parents and self._unwalked:
             # One definition after the other: what is asked about mostly stands in a few of them.
             statement = self._unwalked.pop()
             self._parents[statement] = self.module
-            todo: list[cst.CSTNode] = [statement]
-            while todo:
-                around = todo.pop()
-                for inner in children(around):
-                    self._parents[inner] = around
-                    if type(inner) not in LEAVES:
-                        todo.append(inner)
+            self._walk(statement)
         return self._parents.get(node)
+
+    def _function_with(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The function in which an expression was evaluated; None where that is not known."""
+        if not self._order:
+            self._order = {evaluated: place for place, evaluated in enumerate(self.values)}
+        place = self._order.get(node)
+        if place is None:
+            return None
+        index = bisect.bisect_right(self.recorded, place, key=_before) - 1
+        if index < 0:
+            return None
+        _, after, function = self.recorded[index]
+        return function if place < after else None
+
+    def _walk(self, definition: cst.CSTNode) -> None:
+        """Note the parents of all that stands below."""
+        todo = [definition]
+        while todo:
+            around = todo.pop()
+            for inner in children(around):
+                self._parents[inner] = around
+                if type(inner) not in LEAVES:
+                    todo.append(inner)
 
     def hot(self, context: Context) -> Hot | None:
         """Whether code here runs once per step or more often, and why."""
@@ -236,6 +259,10 @@ class Model:
         """Whether the function around has one of the roles."""
         owner = context.owner
         return owner is not None and owner.role in roles
+
+
+def _before(recorded: tuple[int, int, cst.CSTNode]) -> int:
+    return recorded[0]
 
 
 def _empty(held: FunctionInfo | ClassInfo | LoopFacts) -> None:

@@ -106,7 +106,6 @@ class Interpreter(StatementReader):
             return
         self.active.add(info)
         self.done.add(info)
-        self.read_with[info] = self.parameters_of(info)
         saved = (self.frame, self.context, self.statement)
         frame = Frame(info, self.frames[info])
         self.frame = frame
@@ -116,7 +115,9 @@ class Interpreter(StatementReader):
         info.effects = []
         info.read_early.clear()
         info.return_sites = []
+        before = len(self.model.values)
         if not self.recording:
+            self.read_with[info] = self.parameters_of(info)
             # What it stored when less was known would outweigh what it stores now.
             for cls, name, statement in info.attributes:
                 cls.stores[name].pop(statement, None)
@@ -146,6 +147,8 @@ class Interpreter(StatementReader):
         self.active.discard(info)
         if self.recording:
             self.sites.functions.append(sites.Function(node, info))
+            if not isinstance(node, cst.Lambda):  # which is read where it stands, amid others
+                self.model.recorded.append((before, len(self.model.values), node))
 
     def as_declared(self, value: Value, node: cst.FunctionDef | cst.Lambda | cst.Module) -> Value:
         """What a function gives: what its annotation says, where that is a number or text and its body tells less."""
