@@ -59,8 +59,8 @@ class AttributeReader(InstanceReader):
     """Evaluates names and attributes."""
 
     def _name(self, node: cst.Name) -> Value:
-        name = identifier(node.value)
-        value = self.lookup(name)
+        name = node.value if node.value.isascii() else identifier(node.value)
+        value = self.frame.env.get(name) or self.lookup(name)
         if value is not None:
             if self.recording:
                 for origin in value.origins:

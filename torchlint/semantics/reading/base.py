@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import libcst as cst
 
@@ -94,10 +94,12 @@ def _graph_of(operands: Sequence[Value]) -> int:
     return marks & ~DETACHED or DETACHED
 
 
+# What reads an expression, by its type; filled by the classes built on `Reader`.
+READS: Final[dict[type[cst.CSTNode], Callable[[Any, Any], Value]]] = {}
+
+
 class Reader:
     """Holds where the reading stands; evaluates by dispatch to the classes built on it."""
-
-    _dispatch: ClassVar[dict[type[cst.CSTNode], Callable[[Any, Any], Value]]] = {}
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -147,8 +149,8 @@ class Reader:
 
     def eval(self, node: cst.BaseExpression) -> Value:
         """What an expression gives here."""
-        method = self._dispatch.get(type(node))
-        value = method(self, node) if method is not None else UNKNOWN
+        read = READS.get(type(node))
+        value = read(self, node) if read is not None else UNKNOWN
         if self.recording:
             self.model.values[node] = value
         return value

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.names import device_bits, literal_of, within
+from torchlint.semantics.reading.base import READS
 from torchlint.semantics.reading.elements import ElementReader, hashable
 from torchlint.semantics.values import (
     DEVICE,
@@ -165,35 +166,37 @@ class ExpressionReader(ElementReader):
         return _ELLIPSIS
 
 
-ExpressionReader._dispatch = {
-    cst.Name: ExpressionReader._name,
-    cst.Attribute: ExpressionReader._attribute,
-    cst.Call: lambda self, node: self.call(node),
-    cst.BinaryOperation: ExpressionReader._binary,
-    cst.UnaryOperation: ExpressionReader._unary,
-    cst.BooleanOperation: ExpressionReader._boolean,
-    cst.Comparison: ExpressionReader._comparison,
-    cst.IfExp: ExpressionReader._ternary,
-    cst.NamedExpr: ExpressionReader._walrus,
-    cst.Subscript: ExpressionReader._subscript,
-    cst.Integer: ExpressionReader._integer,
-    cst.Float: ExpressionReader._float,
-    cst.Imaginary: ExpressionReader._imaginary,
-    cst.SimpleString: ExpressionReader._string,
-    cst.ConcatenatedString: ExpressionReader._concatenated,
-    cst.FormattedString: ExpressionReader._formatted,
-    cst.TemplatedString: ExpressionReader._formatted,
-    cst.Tuple: ExpressionReader._tuple,
-    cst.List: ExpressionReader._list,
-    cst.Set: ExpressionReader._set,
-    cst.Dict: ExpressionReader._dict,
-    cst.StarredElement: ExpressionReader._starred,
-    cst.ListComp: ExpressionReader.comprehension,
-    cst.SetComp: ExpressionReader.comprehension,
-    cst.GeneratorExp: ExpressionReader.comprehension,
-    cst.DictComp: ExpressionReader.comprehension,
-    cst.Lambda: lambda self, node: self.lambda_function(node),
-    cst.Await: ExpressionReader._await,
-    cst.Yield: ExpressionReader._yield,
-    cst.Ellipsis: ExpressionReader._ellipsis,
-}
+READS.update(
+    {
+        cst.Name: ExpressionReader._name,
+        cst.Attribute: ExpressionReader._attribute,
+        cst.Call: lambda self, node: self.call(node),
+        cst.BinaryOperation: ExpressionReader._binary,
+        cst.UnaryOperation: ExpressionReader._unary,
+        cst.BooleanOperation: ExpressionReader._boolean,
+        cst.Comparison: ExpressionReader._comparison,
+        cst.IfExp: ExpressionReader._ternary,
+        cst.NamedExpr: ExpressionReader._walrus,
+        cst.Subscript: ExpressionReader._subscript,
+        cst.Integer: ExpressionReader._integer,
+        cst.Float: ExpressionReader._float,
+        cst.Imaginary: ExpressionReader._imaginary,
+        cst.SimpleString: ExpressionReader._string,
+        cst.ConcatenatedString: ExpressionReader._concatenated,
+        cst.FormattedString: ExpressionReader._formatted,
+        cst.TemplatedString: ExpressionReader._formatted,
+        cst.Tuple: ExpressionReader._tuple,
+        cst.List: ExpressionReader._list,
+        cst.Set: ExpressionReader._set,
+        cst.Dict: ExpressionReader._dict,
+        cst.StarredElement: ExpressionReader._starred,
+        cst.ListComp: ExpressionReader.comprehension,
+        cst.SetComp: ExpressionReader.comprehension,
+        cst.GeneratorExp: ExpressionReader.comprehension,
+        cst.DictComp: ExpressionReader.comprehension,
+        cst.Lambda: lambda self, node: self.lambda_function(node),
+        cst.Await: ExpressionReader._await,
+        cst.Yield: ExpressionReader._yield,
+        cst.Ellipsis: ExpressionReader._ellipsis,
+    }
+)
