@@ -143,6 +143,8 @@ def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> 
             ("torch.nn.init.", "numpy.", "math.", "list.", "dict.", "str.")
         ):
             continue
+        if name == "copy" and call.receiver is not None and call.receiver.on_host:
+            continue  # each of them crosses by itself
         if (call.receiver is not None and call.receiver.is_tensor) or any(a.value.is_tensor for a in call.arguments):
             return call.node
     return None

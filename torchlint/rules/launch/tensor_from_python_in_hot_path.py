@@ -81,7 +81,7 @@ def _made_on_device(site: sites.Call, model: Model) -> tuple[sites.Argument, Con
     if f".{site.method}" in _MOVES and site.callee not in _MAKERS:
         if site.receiver_node is None:
             return None
-        inner = model.call(site.receiver_node) or _made_before(site, model)
+        inner = model.call(_behind_views(site.receiver_node, model)) or _made_before(site, model)
         if inner is None or inner.callee not in (*_MAKERS, *_TYPED) or inner.argument(None, "device") is not None:
             return None
         maker = inner
@@ -101,6 +101,16 @@ def _made_on_device(site: sites.Call, model: Model) -> tuple[sites.Argument, Con
         return data, Confidence.SURE if result.device == DEVICE else Confidence.LIKELY
     hot = model.hot(site.context)
     return data, Confidence.LIKELY if model.accelerated or (hot is not None and hot.interface) else Confidence.POSSIBLE
+
+
+def _behind_views(node: cst.BaseExpression, model: Model) -> cst.BaseExpression:
+    """What is looked at in another shape: `torch.tensor(1.0)` of `torch.tensor(1.0).expand_as(x)`."""
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        site = model.call(node)
+        if site is None or site.method not in known.VIEWS:
+            break
+        node = node.func.value
+    return node
 
 
 def _made_before(site: sites.Call, model: Model) -> sites.Call | None:

@@ -17,7 +17,7 @@ from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, within
-from torchlint.semantics.values import ATTACHED, MAYBE, PLACES, dependence
+from torchlint.semantics.values import ATTACHED, DETACHED, MAYBE, PLACES, Kind, Value, dependence
 
 _BACKWARD = frozenset({EffectKind.BACKWARD})
 _DIFFERENTIABLE = tuple(f"torch.{name}" for name in "cat einsum exp log matmul mm sigmoid softmax stack tanh".split())
@@ -123,6 +123,7 @@ class RetainGraph(Rule):
         ):
             return True  # the graph is made outside the loop
         inside: set[str] = set()
+        cut: set[str] = set()  # from the round before, on the way: `state = detached(state)`
         outside = {parameter.name for parameter in function.parameters}
         last: dict[str, bool] = {}
         for assign in model.sites.assigns:
@@ -131,12 +132,14 @@ class RetainGraph(Rule):
             if assign.context.inside(loop):
                 if _is_fetched(assign.node, model):
                     continue  # data, whatever the loop has computed
+                if _is_detached(assign.value) and not assign.context.rare:
+                    cut.add(assign.name)
                 inside.add(assign.name)
                 last[assign.name] = assign.value.attached or (assign.value.is_tensor and assign.value.graph != 1)
             else:
                 outside.add(assign.name)
         targets = _names(loop.node)
-        return any(name in outside and last[name] and name not in targets for name in inside)
+        return any(name in outside and last[name] and name not in targets for name in inside - cut)
 
     def _fix(self, site: sites.Call, function: FunctionInfo, model: Model) -> NodeFix | None:
         """Safe where nobody else may run through the graph: nothing of it is handed on behind the backward."""
@@ -159,6 +162,13 @@ def _is_fetched(node: cst.CSTNode, model: Model) -> bool:
     while isinstance(value, cst.Call) and isinstance(value.func, cst.Attribute):
         value = value.func.value
     return isinstance(value, cst.Call) and model.resolve(value.func) == "next"
+
+
+def _is_detached(value: Value) -> bool:
+    """Whether it is a tensor without a graph, or holds nothing else."""
+    if value.kind is Kind.CONTAINER:
+        return value.elem is not None and _is_detached(value.elem)
+    return value.is_tensor and value.graph == DETACHED
 
 
 def _is_given_graph(site: sites.Call, function: FunctionInfo) -> bool:

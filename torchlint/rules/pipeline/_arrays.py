@@ -14,6 +14,7 @@ _DEEPEST: Final = 12  # operations within operations that a formula may have
 # What reads files, draws numbers, or takes data from elsewhere.
 _ELSEWHERE: Final = ("random.", "load", "from", "memmap", "genfromtxt", "frombuffer", "asarray")
 _NUMBERS: Final = (Kind.NUMBER, Kind.SHAPE, Kind.NONE, Kind.STRING, Kind.DTYPE, Kind.DEVICE, Kind.FUNCTION, Kind.CLASS)
+_OF_SIZES: Final = frozenset("range numpy.arange numpy.eye numpy.full numpy.linspace numpy.ones numpy.zeros".split())
 _BUILTINS: Final = frozenset("abs float int len max min range round slice sum tuple list enumerate".split())
 
 
@@ -26,6 +27,9 @@ def is_formula(provenance: Provenance, node: cst.CSTNode, depth: int = 0) -> boo
         value = model.value(node)
         if value.kind is Kind.NDARRAY:
             makers = [origin for origin in value.origins if origin is not node]
+            return bool(makers) and all(is_formula(provenance, origin, depth + 1) for origin in makers)
+        if value.kind is Kind.CONTAINER and value.elem is not None and value.elem.kind is Kind.NDARRAY:
+            makers = [origin for origin in (*value.origins, *value.elem.origins) if origin is not node]
             return bool(makers) and all(is_formula(provenance, origin, depth + 1) for origin in makers)
         return value.kind in _NUMBERS
     if isinstance(node, cst.Call):
@@ -43,6 +47,8 @@ def is_formula(provenance: Provenance, node: cst.CSTNode, depth: int = 0) -> boo
         elif callee not in _BUILTINS and not callee.startswith("math."):
             return False
         parts = [argument.node for argument in site.arguments]
+        if callee in _OF_SIZES:  # what is unknown is a size: of data they make nothing
+            parts = [argument.node for argument in site.arguments if argument.value.kind is not Kind.UNKNOWN]
         return all(
             is_formula(provenance, part, depth + 1)
             for part in (parts if not method or site.receiver_node is None else [site.receiver_node, *parts])

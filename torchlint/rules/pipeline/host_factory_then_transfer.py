@@ -123,7 +123,9 @@ class _Making:
         if call is not None and call.callee in _FILLS:
             self.factories.append(call)
             return not any(call.argument(None, name) is not None for name in (*_HOST_ONLY, "device")) and all(
-                self._takes(argument.node, argument.value) for argument in call.arguments if argument.value.is_tensor
+                self._takes(argument.node, argument.value)
+                for argument in call.arguments
+                if argument.value.is_tensor and argument.value.conf > Confidence.POSSIBLE  # else a size, more likely
             )
         if call is not None and call.callee == "torch.tensor" and not isinstance(call.arguments[0].node, cst.ListComp):
             data = call.argument(0, "data")
@@ -147,6 +149,9 @@ class _Making:
             if operand.kind is Kind.NDARRAY and operand.rank != 0:
                 return False  # data of the host
             if operand.is_tensor:
+                is_number = call is not None and call.method in _TAKES_NUMBERS and node is not call.receiver_node
+                if is_number and operand.conf is Confidence.POSSIBLE:
+                    continue
                 if not self._takes(node, operand):
                     return False
                 tensors += 1
@@ -175,6 +180,7 @@ class _Making:
         return bool(self.factories) and all(
             self._is_consumed(use, model)
             or self._asks_of(use, model)
+            or self._fills(use, model)
             or self._is_passed(use, model)
             or _is_moved(use, transfer, model)
             for use in uses
@@ -198,6 +204,16 @@ class _Making:
             return any(maker is not None and _lies_in(use, maker, model) for maker in self.functions[1:])
         outer = self.provenance.call_at(model.parent(around) or around) if isinstance(around, cst.Arg) else None
         return outer is not None and outer.target is not None and outer.target in self.functions
+
+    def _fills(self, use: cst.BaseExpression, model: Model) -> bool:
+        """Whether a use writes what was made as well into a part of it: `table[:, 0::2] = torch.sin(angles)`."""
+        place = model.parent(use)
+        target = model.parent(place) if isinstance(place, cst.Subscript) and place.value is use else None
+        written_by = model.parent(target) if isinstance(target, cst.AssignTarget) else None
+        if not isinstance(written_by, cst.Assign):
+            return False
+        value = model.value(written_by.value)
+        return value.kind is Kind.NUMBER or self._takes(written_by.value, value)
 
     def _asks_of(self, use: cst.BaseExpression, model: Model) -> bool:
         """Whether a use asks for what the host knows of a tensor, or changes it in place by what was made as well."""

@@ -52,6 +52,8 @@ class LoopInvariantTransfer(Rule):
             or _is_module_kept(site, name, model)
         ):
             confidence = Confidence.LIKELY
+        elif _is_constant_of_object(site.receiver_node, receiver, site.context, model, anywhere=True):
+            confidence = Confidence.POSSIBLE  # it may be on the device already
         else:
             return
         yield Report(
@@ -197,12 +199,20 @@ def _is_constant_given(site: sites.Call, receiver: Value, model: Model) -> bool:
     return bool(calls)
 
 
-def _is_constant_of_object(node: cst.BaseExpression | None, receiver: Value, context: Context, model: Model) -> bool:
-    """Whether what is moved is made of tensors on the host that an object holds, and no method but set-up changes."""
+def _is_constant_of_object(
+    node: cst.BaseExpression | None, receiver: Value, context: Context, model: Model, *, anywhere: bool = False
+) -> bool:
+    """Whether what is moved is made of tensors on the host that an object holds, and no method but set-up changes.
+
+    `anywhere`: or of what is not known, and may be such tensors.
+    """
     owner = context.owner
     if owner is None or owner.cls is None or owner.role in COLD_ROLES or node is None:
         return False
-    if receiver.kind is not Kind.TENSOR or receiver.device != HOST or receiver.qual == "torch.nn.Parameter":
+    unknown = anywhere and receiver.kind in (Kind.TENSOR, Kind.UNKNOWN) and receiver.device == ANYWHERE
+    if not unknown and (receiver.kind is not Kind.TENSOR or receiver.device != HOST):
+        return False
+    if receiver.qual == "torch.nn.Parameter":
         return False
     held = _attributes_in(node, model)
     return bool(held) and not any(_changed_by_methods(name, owner.cls, model) for name in held)

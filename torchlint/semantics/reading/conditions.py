@@ -225,6 +225,10 @@ class ConditionReader(AttributeReader):
                 kept = test.args[0].value  # `if isinstance(self.image, Tensor): self.image = self.image.numpy()`
                 if type(kept) is not cst.Attribute:
                     return Gate.NONE
+        elif type(test) is cst.Name:  # `state = self.state[p]`, then `if not state: state["step"] = 0`
+            entry = identifier(test.value)
+            held = flipped and any(self.once(_entry_of_object, part, entry) for part in self.frame.info.body_nodes)
+            return Gate.RARE if held and self.once(_assigns, node.body, entry) else Gate.NONE
         elif type(test) is cst.Attribute:
             if not flipped:  # `if self.merged: self.unmerge()`
                 return Gate.RARE if any(self._empties(node.body, name) for name in self._held_in(test)) else Gate.NONE
@@ -537,6 +541,17 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
         elif isinstance(statement, (cst.If, cst.With, cst.For)) and _assigns(statement.body, name):
             return True
     return False
+
+
+def _entry_of_object(body: cst.CSTNode, name: str) -> bool:
+    """Whether a body binds the name to an entry of what an object holds: `state = self.state[p]`."""
+    return any(
+        type(part) is cst.Assign
+        and type(part.value) is cst.Subscript
+        and (dotted(part.value.value) or "").startswith("self.")
+        and any(type(t.target) is cst.Name and identifier(t.target.value) == name for t in part.targets)
+        for part in within([body])
+    )
 
 
 def _puts_into(call: cst.Call, name: str) -> bool:
