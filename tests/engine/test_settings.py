@@ -149,6 +149,7 @@ class TestErrors:
             ("select = 'TL1'", 'torchlint.toml: select: must be a list of strings, such as ["a", "b"], not \'TL1\''),
             ("a" * 999 + " = 1", f"torchlint.toml: unknown key '{'a' * 80}...'"),
             ("exclude = ['a', '!']", "torchlint.toml: exclude: '!' is no pattern of a .gitignore"),
+            ("exclude = ['[z-a]']", "torchlint.toml: exclude: '[z-a]' is no pattern of a .gitignore"),
             ("per-file-ignores = {'' = ['TL1']}", "torchlint.toml: per-file-ignores: '' is no pattern of a .gitignore"),
             (r'cache-dir = "a\u0000"', "torchlint.toml: cache-dir: must be a path, and 'a\\x00' is none"),
             ("fix = 1", "torchlint.toml: fix: must be true or false, not 1"),

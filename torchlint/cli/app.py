@@ -162,8 +162,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _report_bug(failure: Exception, *, verbose: bool) -> None:
+    frames = traceback.extract_tb(failure.__traceback__)
+    package = os.path.dirname(os.path.dirname(__file__)) + os.sep
+    own = [frame for frame in frames if frame.filename.startswith(package)]
+    where = f" at {own[-1].filename.removeprefix(package)}:{own[-1].lineno}" if own else ""
     if verbose:
         console.write(traceback.format_exception(failure), sys.stderr)
-    hint = "" if verbose else "; -v shows where"
     what = str(failure) or "no message"
-    console.error(f"internal error, a bug of torchlint: {type(failure).__name__}: {what}{hint}")
+    console.error(f"internal error, a bug of torchlint{where}: {type(failure).__name__}: {what}")

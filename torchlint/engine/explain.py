@@ -164,14 +164,16 @@ def _read(job: Job, configuration: Configuration) -> tuple[list[Linked], dict[st
 
 
 def _project_of(job: Job, configuration: Configuration) -> list[Job]:
-    """The files of the project around a file: those below its configuration, or below the folder one works in."""
+    """The files of the project around a file: those below its configuration, or below the folder one works in.
+
+    Of a file elsewhere, those of its package: what lies beside it in a folder of anything is none of its project.
+    """
     path = job.path.absolute()
     root = job.settings.root.absolute()
-    if root not in path.parents:
-        root = path.parent
-        while (root / "__init__.py").is_file():
-            root = root.parent
-    return jobs_below([root], configuration)
+    if root in path.parents:
+        return jobs_below([root], configuration)
+    packages = itertools.takewhile(lambda folder: (folder / "__init__.py").is_file(), path.parents)
+    return jobs_below([*packages][-1:], configuration)
 
 
 class _Line:

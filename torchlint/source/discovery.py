@@ -8,6 +8,7 @@ no loop is walked; links to files are.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -187,7 +188,7 @@ def is_pattern(line: str) -> bool:
         return True
     try:
         _spec((line,))
-    except ValueError:
+    except (ValueError, re.error):  # the latter where a range runs backwards
         return False
     return True
 
