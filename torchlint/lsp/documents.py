@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Collection, Sequence
@@ -52,7 +53,7 @@ class Part:
     version: int | None
     identity: str = ""  # the id of the cell in the file, where the editor knows it
 
-    @property
+    @functools.cached_property  # each of thousands of findings asks
     def lines(self) -> Sequence[str]:
         """The rows without their ends, as the protocol and Python count them."""
         return _NEWLINE.split(self.text)
