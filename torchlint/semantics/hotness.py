@@ -531,11 +531,11 @@ def _hot_body(function: FunctionInfo, asks: Asked, yields: bool) -> Hot | None:
 
 
 def _takes_tensors(function: FunctionInfo) -> bool:
-    """Whether a `save` or `build` is given tensors: of a step, where what saves a state at times has them itself.
+    """Whether a `save` or `prepare_data` is given tensors: of a step, where what does so at times has them itself.
 
     Or the constructor of what is no module: an object around the tensors of a step is made on every step.
     """
-    named = function.name in ("save", "export", "build", "register")
+    named = function.name in ("save", "export", "build", "register", "prepare_data", "setup_data")
     return (
         function.role is Role.SETUP
         and (named or (function.name == "__init__" and not _is_of_a_module(function)))
