@@ -49,6 +49,8 @@ _STALE_AFTER = 10.0
 _FILES = ("*.py", "*.ipynb")
 # The longest that a task may run at all: the last resort, where no limit on size or shape spoke.
 _PATIENCE = 120.0
+# The findings of a selection that a menu has something for: each takes a look at the whole text.
+_MOST_OFFERED = 50
 # How often the server looks whether the editor still lives, seconds.
 _LOOKS_EVERY = 1.0
 
@@ -387,7 +389,7 @@ class Server(LanguageServer):
             first, last = params.range.start.line + 1, params.range.end.line + 1
             here = [
                 finding for finding in unit.findings[part.uri] if first <= finding.end.row and finding.start.row <= last
-            ]
+            ][:_MOST_OFFERED]
             actions += self._repairs(unit, part, here, settings)
             actions += await self._suppressions(unit, part, here, settings)
         if _is_wanted(_FIX_ALL, only) and any(
