@@ -73,7 +73,9 @@ def test_ctrl_c_within_a_round_ends_all(torchlint: Call, linter: Linter, changes
     assert torchlint("--watch").status == 130
 
 
-def test_what_is_not_there_cannot_be_watched(torchlint: Call, linter: Linter) -> None:
+def test_what_is_not_there_cannot_be_watched(
+    torchlint: Call, linter: Linter, changes: list[Callable[[], None]]
+) -> None:
     ran = torchlint("--watch", "nowhere")
     assert (ran.status, ran.err) == (2, "error: nowhere: there is nothing to watch\n")
 
