@@ -33,21 +33,14 @@ def _unconditional(context: Context, model: Model, seen: frozenset[FunctionInfo]
     return True
 
 
-def is_conditional(context: Context, _seen: frozenset[FunctionInfo] = frozenset()) -> bool:
+def is_conditional(context: Context) -> bool:
     """Whether a condition around the code, or around every call of its function in this file, may leave it out."""
-    for link in context.chain():
-        if link.scope is Scope.BRANCH and not _is_main_guard(link.test):
-            return True
-        if link.scope is Scope.HANDLER:
-            return True
-        if link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            if not function.callers or function in _seen:
-                return False
-            seen = _seen | {function}
-            return all(is_conditional(caller.context, seen) for caller in function.callers)
-    return False
+
+    def may_leave_out(link: Context) -> bool | None:
+        is_condition = link.scope is Scope.BRANCH and not _is_main_guard(link.test)
+        return True if is_condition or link.scope is Scope.HANDLER else None
+
+    return context.on_every_way(may_leave_out)
 
 
 def _asks_surroundings(test: cst.BaseExpression | None, model: Model) -> bool:

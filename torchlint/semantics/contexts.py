@@ -5,7 +5,7 @@ A `Context` is a link in the chain from a line up to its module.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -112,11 +112,6 @@ class Context:
         assert self.loop is not None
         return self.loop.answers
 
-    @property
-    def loops(self) -> tuple[Context, ...]:
-        """The loops around it within its function, innermost first; the body of a loop is in that."""
-        return (self, *self.outer) if self.scope is Scope.LOOP else self.outer
-
     def chain(self) -> Iterator[Context]:
         """This context and those around it, up to the module, not crossing into callers."""
         context: Context | None = self
@@ -132,8 +127,29 @@ class Context:
         return None
 
     def enclosing_loops(self) -> tuple[Context, ...]:
-        """The loops around it within its function, innermost first."""
-        return self.loops
+        """The loops around it within its function, innermost first; the body of a loop is in that."""
+        return (self, *self.outer) if self.scope is Scope.LOOP else self.outer
+
+    def on_every_way(
+        self, holds: Callable[[Context], bool | None], _seen: frozenset[FunctionInfo] = frozenset()
+    ) -> bool:
+        """Whether something holds on all ways to the code: around it in its function, or around every call of that.
+
+        Args:
+            holds: what a link of the chain, the innermost first, says of all that stands in it; None leaves that to the
+                next. Where none says so and nothing in the file calls the function, it does not hold.
+        """
+        for link in self.chain():
+            if (said := holds(link)) is not None:
+                return said
+            if link.scope is Scope.FUNCTION:
+                function = link.function
+                assert function is not None
+                if not function.callers or function in _seen:
+                    return False
+                seen = _seen | {function}
+                return all(caller.context.on_every_way(holds, seen) for caller in function.callers)
+        return False
 
     def excludes(self, other: Context) -> bool:
         """Whether the two stand in branches of one `if` of which only one is taken."""

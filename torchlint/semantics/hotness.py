@@ -677,19 +677,9 @@ def _compiled(function: FunctionInfo) -> FunctionInfo | None:
     return None
 
 
-def on_host_alone(context: Context, seen: frozenset[int] = frozenset()) -> bool:
+def on_host_alone(context: Context) -> bool:
     """Whether the code runs only where its tensors are on the host: `if not x.is_cuda`, here or around every call."""
-    for link in context.chain():
-        if link.scope is Scope.BRANCH and link.gate is Gate.HOST:
-            return True
-        if link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            if not function.callers or id(function) in seen:
-                return False
-            seen = seen | {id(function)}
-            return all(on_host_alone(caller.context, seen) for caller in function.callers)
-    return False
+    return context.on_every_way(lambda link: True if link.scope is Scope.BRANCH and link.gate is Gate.HOST else None)
 
 
 def in_test(context: Context) -> bool:

@@ -42,11 +42,11 @@ class RetainGraph(Rule):
         function = model.function_of(site.context)
         confidence = self._unfollowed(site, function, model)
         loop = next(iter(site.context.enclosing_loops()), None)
-        if confidence is None or (loop is not None and self._carries_graph(site, loop, function, model)):
+        if confidence is None or (loop is not None and self._carries_graph(loop, function, model)):
             return
         if loop is not None and self._made_before(loop, function, model):
             confidence = Confidence.POSSIBLE
-        if loop is None and not self._makes_its_graph(site, function, model):
+        if loop is None and not self._makes_its_graph(function):
             confidence = Confidence.POSSIBLE  # the caller may hold the graph and run through it again
         yield Report(
             site.node,
@@ -72,7 +72,7 @@ class RetainGraph(Rule):
             elif seen and effect.callee is not None and hotness.does(effect.callee, _BACKWARD):
                 return None
         kept = {name for _, name, _ in function.attributes}
-        makes = self._makes_its_graph(site, function, model) and not _is_given_graph(site, function)
+        makes = self._makes_its_graph(function) and not _is_given_graph(site, function)
         if makes and not kept:
             return confidence
         for caller in function.callers:
@@ -104,7 +104,7 @@ class RetainGraph(Rule):
         body = loop.node.body if isinstance(loop.node, (cst.For, cst.While)) else None
         return body is not None and any(isinstance(part, cst.Name) and part.value in made for part in within([body]))
 
-    def _makes_its_graph(self, site: sites.Call, function: FunctionInfo, model: Model) -> bool:
+    def _makes_its_graph(self, function: FunctionInfo) -> bool:
         """Whether the function itself runs the forward whose graph it is: nothing outside can hold that graph."""
         return any(
             effect.kind is EffectKind.FORWARD
@@ -112,7 +112,7 @@ class RetainGraph(Rule):
             for effect in function.effects
         )
 
-    def _carries_graph(self, site: sites.Call, loop: Context, function: FunctionInfo, model: Model) -> bool:
+    def _carries_graph(self, loop: Context, function: FunctionInfo, model: Model) -> bool:
         """Whether the next round may run through this round's graph: it starts outside, or a state is carried over."""
         assert loop.loop is not None
         if not any(
@@ -135,7 +135,7 @@ class RetainGraph(Rule):
                 if _is_detached(assign.value) and not assign.context.rare:
                     cut.add(assign.name)
                 inside.add(assign.name)
-                last[assign.name] = assign.value.attached or (assign.value.is_tensor and assign.value.graph != 1)
+                last[assign.name] = assign.value.attached or (assign.value.is_tensor and assign.value.graph != DETACHED)
             else:
                 outside.add(assign.name)
         targets = _names(loop.node)

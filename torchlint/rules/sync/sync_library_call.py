@@ -269,20 +269,15 @@ def _maker(site: sites.Call, model: Model) -> sites.Call | None:
     return model.call(site.receiver.origin) if site.receiver.origin is not None else None
 
 
-def _is_conditional(context: Context, _seen: frozenset[int] = frozenset()) -> bool:
+def _is_conditional(context: Context) -> bool:
     """Whether a condition stands between the code and the loop or function that is the step, or in every caller."""
-    for link in context.chain():
+
+    def stands(link: Context) -> bool | None:
         if link.scope is Scope.BRANCH:
             return True
-        if link.scope is Scope.LOOP and iterates(link) is Iterates.STEPS:
-            return False
-        if link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            if not function.callers or id(function) in _seen:
-                return False
-            return all(_is_conditional(caller.context, _seen | {id(function)}) for caller in function.callers)
-    return False
+        return False if link.scope is Scope.LOOP and iterates(link) is Iterates.STEPS else None
+
+    return context.on_every_way(stands)
 
 
 def _validation_is_off(model: Model) -> bool:

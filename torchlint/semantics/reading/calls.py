@@ -67,8 +67,8 @@ class CallReader(ManagerReader):
         site.result = result
         if self.recording:
             self.sites.calls.append(site)
-            if result.kind is Kind.OPTIMIZER and function.kind is Kind.CLASS and self.context.loops:
-                loop = self.context.loops[0].loop
+            if result.kind is Kind.OPTIMIZER and function.kind is Kind.CLASS and self.context.enclosing_loops():
+                loop = self.context.enclosing_loops()[0].loop
                 assert loop is not None
                 loop.begins = True
         if function.kind is not Kind.NAMESPACE and method is not None and receiver_node is not None:
