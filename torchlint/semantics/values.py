@@ -60,13 +60,15 @@ ATTACHED: Final = 2
 MAYBE: Final = 4  # not known
 
 # The parameters that a value comes from, as bits: below, those whose device it shares; above, those whose graph.
-_PARAMETERS: Final = 61  # bits for each; parameters beyond share the last
+_PARAMETERS: Final = 61  # bits for each; parameters beyond share the last but one
 PLACES: Final = (1 << _PARAMETERS) - 1
+# Beside parameters: on some way it is on a device whatever these are, as after `if cuda: x = x.cuda()`.
+OWN_DEVICE: Final = 1 << _PARAMETERS - 1
 
 
 def dependence(index: int) -> int:
     """The bits of what shares device and graph with the parameter of that index."""
-    bit: int = 1 << min(index, _PARAMETERS - 1)
+    bit: int = 1 << min(index, _PARAMETERS - 2)
     return bit | bit << _PARAMETERS
 
 
@@ -326,7 +328,7 @@ def join(a: Value, b: Value) -> Value:
     new.cls = cls
     new.conf = a.conf if a.conf is b.conf else min(a.conf, b.conf)
     new.const = const
-    new.deps = a.deps | b.deps
+    new.deps = a.deps if a.deps == b.deps else _deps(a, b)
     new.device = _device(a, b) if a.kind in _PLACED_OTHERWISE else a.device | b.device
     new.dtype = a.dtype if a.dtype == b.dtype else None
     new.elem = elem
@@ -344,6 +346,13 @@ def join(a: Value, b: Value) -> Value:
     new.shape = a.shape if a.shape == b.shape else None
     new.rank = len(new.shape) if new.shape is not None else a.rank if a.rank == b.rank else None
     return new
+
+
+def _deps(a: Value, b: Value) -> int:
+    """The parameters that one of two values comes from, and whether the other is on a device without them."""
+    own = (a.device & DEVICE and not a.deps & PLACES) or (b.device & DEVICE and not b.deps & PLACES)
+    either = a.deps | b.deps
+    return either | OWN_DEVICE if own and either & PLACES else either
 
 
 def _device(a: Value, b: Value) -> int:
@@ -415,7 +424,7 @@ def _join_kinds(a: Value, b: Value) -> Value:
                     device=x.device | (y.device or ANYWHERE),
                     graph=x.graph | (y.graph or MAYBE),
                     origins=_union(a.origins, b.origins),
-                    deps=a.deps | b.deps,
+                    deps=_deps(a, b),
                     ident=None,
                     pinned=_one(a.pinned, b.pinned),
                     const=MISSING,
@@ -440,7 +449,7 @@ def _join_kinds(a: Value, b: Value) -> Value:
         device=_device(a, b) or ANYWHERE,
         graph=(a.graph | b.graph) or MAYBE,
         origins=_union(a.origins, b.origins),
-        deps=a.deps | b.deps,
+        deps=_deps(a, b),
         elem=join_optional(a.elem, b.elem),
         # Where only one of them has parts, what takes it apart expects those: a tensor, or a tuple it is the first of.
         items=a.items if b.items is None else b.items if a.items is None else None,

@@ -20,6 +20,7 @@ from torchlint.semantics.values import (
     HOST,
     MAYBE,
     MISSING,
+    OWN_DEVICE,
     PLACES,
     UNKNOWN,
     Kind,
@@ -235,7 +236,9 @@ class OwnCallReader(ExpressionReader):
                 told_device = HOST
             # What the summary says beyond what it took from those parameters is its own; the rest is this call's.
             if told_device:
-                device = DEVICE if told_device == DEVICE else (device & ~own_device & ~ANYWHERE) | told_device
+                own = device & ~own_device & ~ANYWHERE | (DEVICE if returns.deps & OWN_DEVICE else 0)
+                device = DEVICE if told_device == DEVICE else own | told_device
+                deps |= returns.deps & OWN_DEVICE if deps & PLACES else 0
             if told_graph:
                 graph = (graph & ~own_graph & ~MAYBE) | told_graph
         if graph & (MAYBE | ATTACHED) and self.grad_is_off():
