@@ -7,7 +7,8 @@ import libcst as cst
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import names_in, within
+from torchlint.semantics.names import within
+from torchlint.semantics.targets import bound_names, loop_names
 from torchlint.semantics.values import Kind
 
 _GROWS = frozenset("append extend insert appendleft add setitem update".split())
@@ -30,9 +31,9 @@ def counters(context: Context, model: Model) -> set[str]:
         if isinstance(loop.node, cst.For) and isinstance(iterated, cst.Call):
             called = _last_name(iterated)
             if called in ("range", "trange"):
-                found |= names_in(loop.node.target)
+                found |= loop_names(loop.node)
             elif called == "enumerate" and isinstance(loop.node.target, cst.Tuple):
-                found |= names_in(loop.node.target.elements[0].value)
+                found |= bound_names(loop.node.target.elements[0].value)
         for site in model.sites.accumulations:
             if (
                 site.context.inside(loop)

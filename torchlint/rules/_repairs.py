@@ -19,6 +19,7 @@ from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, dotted, identifier
+from torchlint.semantics.targets import WRITING, targets
 from torchlint.source import written
 
 _P = ParamSpec("_P")
@@ -43,15 +44,6 @@ _CUSTOMARY: Final = (
     ("torch", "torch", "import torch"),
     ("numpy", "np", "import numpy as np"),
     ("contextlib", "contextlib", "import contextlib"),
-)
-_WRITING: Final = (
-    cst.AssignTarget,
-    cst.AnnAssign,
-    cst.AugAssign,
-    cst.For,
-    cst.CompFor,
-    cst.NamedExpr,
-    cst.Del,
 )
 _PURE_CALLS: Final = frozenset("len int float bool abs min max range tuple list".split())
 
@@ -171,7 +163,7 @@ def _imports(body: object) -> Iterator[cst.Import | cst.ImportFrom]:
 
 # Asked of every node of a file: `isinstance` of LibCST's classes takes ten times as long.
 _BINDING: Final = frozenset(
-    {cst.FunctionDef, cst.ClassDef, cst.Param, cst.ImportAlias, cst.AsName, cst.Global, cst.Nonlocal, *_WRITING}
+    {cst.FunctionDef, cst.ClassDef, cst.Param, cst.ImportAlias, cst.Global, cst.Nonlocal, *WRITING}
 )
 
 
@@ -184,27 +176,12 @@ def _bound_by(node: cst.CSTNode) -> Iterator[str]:
     elif isinstance(node, cst.ImportAlias):
         if node.asname is None:
             yield (dotted(node.name) or "").partition(".")[0]
-    elif isinstance(node, (*_WRITING, cst.AsName)):
-        for target in _targets(node):
-            if isinstance(target, cst.Name):
-                yield identifier(target.value)
     elif isinstance(node, (cst.Global, cst.Nonlocal)):
         yield from (item.name.value for item in node.names)
-
-
-def _targets(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
-    """The expressions that a node writes to."""
-    todo: list[cst.BaseExpression] = []
-    if isinstance(node, cst.AsName):
-        todo.append(node.name)
-    elif isinstance(node, _WRITING):
-        todo.append(node.target)
-    while todo:
-        target = todo.pop()
-        if isinstance(target, (cst.Tuple, cst.List)):
-            todo += [element.value for element in target.elements]
-        else:
-            yield target
+    else:
+        for target in targets(node):
+            if isinstance(target, cst.Name):
+                yield identifier(target.value)
 
 
 # Rewriting
@@ -338,7 +315,7 @@ class Rewrite:
 @functools.lru_cache(maxsize=4)
 def _binding(function: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
     """The assignments and the other nodes of a function that may bind names."""
-    return tuple(node for node in below(function) if type(node) in _BINDING or type(node) is cst.Assign)
+    return tuple(node for node in below(function) if type(node) in _BINDING)
 
 
 def _assignments(function: cst.CSTNode, name: str) -> Iterator[cst.Assign]:
@@ -387,7 +364,7 @@ def _touches(node: cst.CSTNode, names: set[str], *, writes: bool) -> bool:
         if isinstance(function, cst.Attribute) and function.attr.value.endswith("_") and function.attr.value[:1] != "_":
             return _meets(dotted(function.value), names)
         return False
-    for target in _targets(node):
+    for target in targets(node):
         stem = target
         while isinstance(stem, cst.Subscript):
             stem = stem.value

@@ -23,7 +23,8 @@ from torchlint.semantics.functions import (
     Parameter,
     Role,
 )
-from torchlint.semantics.names import below, bindings_in, dotted, names_in, within
+from torchlint.semantics.names import below, dotted, names_read, within
+from torchlint.semantics.targets import bindings_in, changed_names, loop_names, targets
 from torchlint.semantics.values import MISSING, Gate, Kind, Value
 
 
@@ -214,12 +215,7 @@ def _runs_on_rows(loop: Context) -> bool:
     """Whether what a loop runs is given the very element, or the row of that number, not what the round before made."""
     facts = loop.loop
     assert facts is not None
-    target = facts.node.target if isinstance(facts.node, cst.For) else None
-    if isinstance(target, cst.Tuple):  # `for i, row in enumerate(rows)`
-        targets = [element.value for element in target.elements]
-    else:
-        targets = [target] if target is not None else []
-    variables = {node.value for node in targets if isinstance(node, cst.Name)}
+    variables = loop_names(facts.node)
     for name, value in bindings_in(facts.node):
         if _rows_taken(value) & variables:
             variables.add(name)
@@ -301,8 +297,8 @@ def feeds_itself(loop: Context) -> bool:
     facts = loop.loop
     assert facts is not None
     runs = {effect.node for effect in facts.body_effects if effect.kind is EffectKind.FORWARD}
-    before: dict[str, set[str]] = {}  # a name that was bound in this round, to those of the round's begin it is made of
-    made: set[str] = set()  # bound from a result
+    before: dict[str, set[str]] = {}  # a name that this round has changed, to those of the round's begin it is made of
+    made: set[str] = set()  # of a result
     taken: set[str] = set()  # of the round's begin, what is run on
     for statement in within([facts.node.body] if runs and isinstance(facts.node, (cst.For, cst.While)) else []):
         if not isinstance(statement, (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Expr)) or statement.value is None:
@@ -311,23 +307,19 @@ def feeds_itself(loop: Context) -> bool:
         for run in ran:
             if isinstance(run, cst.Call) and run.args:
                 taken |= _made_of(run.args[0].value, before)
-        if isinstance(statement, cst.Assign):
-            bound = {name for target in statement.targets for name in _bound_by(target.target)}
-            sources = _made_of(statement.value, before)
-            if ran or names_in(statement.value) & made:
-                made |= bound
-            before.update(dict.fromkeys(bound, sources))
-    given = names_in(facts.node.target) if isinstance(facts.node, cst.For) else set()
-    return bool(taken & made - given)
+        sources = _made_of(statement.value, before)
+        result = ran or names_read(statement.value) & made
+        for target in targets(statement):
+            kept = isinstance(statement, cst.AugAssign) or isinstance(target, cst.Subscript)
+            for name in changed_names(target):
+                before[name] = sources | before.get(name, {name}) if kept else sources
+                if result:
+                    made.add(name)
+    return bool(taken & made - loop_names(facts.node))
 
 
 def _made_of(value: cst.BaseExpression, before: dict[str, set[str]]) -> set[str]:
-    return {source for name in names_in(value) for source in before.get(name, {name})}
-
-
-def _bound_by(target: cst.BaseExpression) -> Iterator[str]:
-    parts = [element.value for element in target.elements] if isinstance(target, cst.Tuple) else [target]
-    return (part.value for part in parts if isinstance(part, cst.Name))
+    return {source for name in names_read(value) for source in before.get(name, {name})}
 
 
 def _part_of_a_step(loop: Context) -> bool:

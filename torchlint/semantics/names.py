@@ -149,14 +149,6 @@ def within(roots: list[cst.CSTNode]) -> Iterator[cst.CSTNode]:
             todo += reversed(children(node))
 
 
-def bindings_in(loop: cst.CSTNode) -> Iterator[tuple[str, cst.BaseExpression]]:
-    """The names that the statements of a loop's body bind, outside what branches there, with what they are bound to."""
-    for line in loop.body.body if isinstance(loop, cst.For) else ():
-        for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
-            if isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name):
-                yield statement.targets[0].target.value, statement.value
-
-
 def leaves(body: cst.BaseSuite) -> bool:
     """Whether a branch ends by leaving the loop around it, or the function: no round comes after it."""
     last = body.body[-1] if body.body else None
@@ -165,19 +157,17 @@ def leaves(body: cst.BaseSuite) -> bool:
     return type(last) is cst.Break or type(last) is cst.Return
 
 
-def names_in(node: cst.CSTNode) -> set[str]:
-    """The plain names below: of `self.net(x)` those are `self`, `net` and `x`."""
-    return {inner.value for inner in within([node]) if type(inner) is cst.Name}
-
-
 def names_read(node: cst.CSTNode) -> set[str]:
     """The names below, and each chain of attributes as a whole: `self.net.weight` gives `self`, `self.net`, ..."""
     found: set[str] = set()
-    members: set[cst.CSTNode] = set()  # `weight` alone is no name that is read
+    others: set[cst.CSTNode | None] = set()  # the `weight` of that, and keywords: they stand for no name that is read
     for inner in within([node]):
         if type(inner) is cst.Attribute:
-            members.add(inner.attr)
-        elif type(inner) is not cst.Name or inner in members:
+            others.add(inner.attr)
+        elif type(inner) is cst.Arg:
+            others.add(inner.keyword)
+            continue
+        elif type(inner) is not cst.Name or inner in others:
             continue
         name = dotted(inner)
         if name is not None:

@@ -17,7 +17,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import names_in, within
+from torchlint.semantics.names import names_read, within
 from torchlint.semantics.values import Gate, Kind
 
 _COMPILERS = ("torch.compile", "torch.nn.Module.compile")
@@ -323,6 +323,6 @@ def _unrolls(argument: sites.Argument, site: sites.Call) -> bool:
         isinstance(node, cst.For)
         and isinstance(node.iter, cst.Call)
         and dotted(node.iter.func) == "range"
-        and name in names_in(node.iter)
+        and name in names_read(node.iter)
         for node in within(site.target.body_nodes)
     )

@@ -13,7 +13,7 @@ from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted, names_in, within
+from torchlint.semantics.names import children, dotted, names_read, within
 from torchlint.semantics.values import Kind, Value
 
 _OPTION: Final = "find_unused_parameters"
@@ -146,7 +146,7 @@ def _picks_module(part: cst.Subscript, function: cst.CSTNode, cls: ClassInfo) ->
         return False
     arguments = {param.name.value for param in (*function.params.params, *function.params.kwonly_params)}
     return any(
-        isinstance(element.slice, cst.Index) and bool(names_in(element.slice.value) & arguments)
+        isinstance(element.slice, cst.Index) and bool(names_read(element.slice.value) & arguments)
         for element in part.slice
     )
 

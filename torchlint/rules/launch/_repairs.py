@@ -19,10 +19,11 @@ from torchlint.rules._repairs import (
     spell,
 )
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules.launch._bodies import bound_names, names_written
+from torchlint.rules.launch._bodies import names_written
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, dotted, names_read
+from torchlint.semantics.targets import loop_names
 from torchlint.semantics.values import Kind
 
 _JOINS: Final = ("cat", "concat", "concatenate", "hstack", "vstack")
@@ -202,7 +203,7 @@ def _expression_hoisted(model: Model, node: cst.CSTNode, loop: cst.CSTNode) -> N
         around = model.parent(around)
     if around is None or isinstance(model.parent(node), (cst.Assign, cst.Expr, cst.AugAssign)):
         raise Unfit
-    changing = names_written(model, [loop]) | (bound_names(loop.target) if isinstance(loop, cst.For) else set())
+    changing = names_written(model, [loop])
     if names_read(node) & changing or not all(is_pure(model, part) for part in below(node)):
         raise Unfit
     used = {part.value for part in below(model.module) if isinstance(part, cst.Name)}
@@ -233,7 +234,7 @@ def _statement_hoisted(model: Model, node: cst.CSTNode, loop: cst.CSTNode) -> No
             break
         if name in names_read(other):
             raise Unfit
-    changing = names_written(model, [loop.body]) | (bound_names(loop.target) if isinstance(loop, cst.For) else set())
+    changing = names_written(model, [loop.body]) | loop_names(loop)
     if names_read(statement.value) & (changing - {name}):
         raise Unfit
     others: list[cst.CSTNode] = [other for other in loop.body.body if other is not line]

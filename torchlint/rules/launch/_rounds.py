@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.rules.launch._bodies import Comprehension, bound_names, slice_of_one
+from torchlint.rules.launch._bodies import slice_of_one
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted, names_in, within
+from torchlint.semantics.names import children, dotted, names_read, within
+from torchlint.semantics.targets import bound_names, clauses, targets
 from torchlint.source import written
 
 _LEAVES = (
@@ -76,21 +77,23 @@ class Rounds:
         )
 
     def _note_writes(self, node: cst.CSTNode) -> None:
-        targets: list[cst.BaseExpression] = []
         value: cst.BaseExpression | None = None
-        if isinstance(node, cst.Assign):
-            targets, value = [target.target for target in node.targets], node.value
-        elif isinstance(node, (cst.AnnAssign, cst.AugAssign, cst.NamedExpr)):
-            targets, value = [node.target], node.value
+        if isinstance(node, cst.WithItem) and node.asname is not None:
+            value = node.item
+            node = node.asname
+        elif isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.NamedExpr)):
+            value = node.value
         elif isinstance(node, cst.For):
-            targets, value = [node.target], node.iter
-        if isinstance(node, (cst.AugAssign, cst.For)):
-            self._counted |= _stored_names(node.target)
-        for target in targets:
-            for name in _stored_names(target):
+            value = node.iter
+        elif isinstance(node, cst.CompFor):
+            return  # nobody else sees its names
+        for target in targets(node):
+            for name in bound_names(target):
                 self._written.add(name)
                 if value is not None:
                     self._defined.setdefault(name, []).append(value)
+                if isinstance(node, (cst.AugAssign, cst.For)):
+                    self._counted.add(name)
 
     def _varying(self) -> set[str]:
         varying = set(self._targets)
@@ -98,7 +101,7 @@ class Rounds:
         while changed:
             changed = False
             for name, values in self._defined.items():
-                if name not in varying and any(names_in(value) & varying for value in values):
+                if name not in varying and any(names_read(value) & varying for value in values):
                     varying.add(name)
                     changed = True
         return varying
@@ -108,12 +111,15 @@ class Rounds:
         if isinstance(node, (cst.Assign, cst.AnnAssign, cst.NamedExpr)):
             if node.value is not None:
                 self._read(node.value, definite)
-            for target in [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]:
-                self._store(target, definite)
+            self._store(node, definite)
         elif isinstance(node, cst.AugAssign):
             self._read(node.value, definite)
             self._read(node.target, definite)
-            self._store(node.target, definite)
+            self._store(node, definite)
+        elif isinstance(node, cst.WithItem):
+            self._read(node.item, definite)
+            if node.asname is not None:
+                self._store(node.asname, definite)
         elif isinstance(node, cst.For):
             self._read(node.iter, definite)
             inside = definite | bound_names(node.target)
@@ -125,17 +131,16 @@ class Rounds:
             if node.orelse is not None:
                 self._read(node.orelse, other)
             definite |= then & other
-        elif isinstance(node, Comprehension):
+        elif isinstance(node, cst.BaseComp):
             inside = set(definite)
-            clause: cst.CompFor | None = node.for_in
-            while clause is not None:
+            for clause in clauses(node):
                 self._read(clause.iter, inside)
                 inside |= bound_names(clause.target)
                 for test in clause.ifs:
                     self._read(test.test, inside)
-                clause = clause.inner_for_in
-            for part in (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,):
-                self._read(part, inside)
+            for part in children(node):
+                if part is not node.for_in:
+                    self._read(part, inside)
         elif isinstance(node, (cst.Name, cst.Attribute)) and (name := dotted(node)) is not None:
             words = name.split(".")
             for end in range(1, len(words) + 1):
@@ -148,11 +153,12 @@ class Rounds:
             for inner in children(node):
                 self._read(inner, definite)
 
-    def _store(self, target: cst.BaseExpression, definite: set[str]) -> None:
-        if isinstance(target, cst.Subscript):
-            for part in target.slice:
-                self._read(part, definite)
-        definite |= _stored_names(target)
+    def _store(self, node: cst.CSTNode, definite: set[str]) -> None:
+        for target in targets(node):
+            if isinstance(target, cst.Subscript):
+                for part in target.slice:
+                    self._read(part, definite)
+            definite |= bound_names(target)
 
     def _reduces(self, name: str) -> bool:
         """Whether each statement that names it adds to it, and nothing else reads it."""
@@ -189,14 +195,12 @@ class Rounds:
     def _stores_apart(self) -> bool:
         """Whether what is stored under a position is read under that position alone."""
         stored: dict[str, set[str]] = {}
-        targets: set[cst.CSTNode] = set()
+        holders: set[cst.CSTNode] = set()
         written: set[cst.CSTNode] = set()
         for node in self._nodes:
             places: list[cst.BaseExpression] = []
-            if isinstance(node, cst.Assign):
-                places = [target.target for target in node.targets]
-            elif isinstance(node, cst.AugAssign):
-                places = [node.target]
+            if isinstance(node, (cst.Assign, cst.AugAssign)):
+                places = list(targets(node))
             elif (
                 isinstance(node, cst.Call)
                 and isinstance(node.func, cst.Attribute)
@@ -210,16 +214,16 @@ class Rounds:
                     if isinstance(node, cst.Assign):
                         written.add(place)  # and not read
                     stored.setdefault(name, set()).add(_position(place))
-                    targets.add(place.value)
+                    holders.add(place.value)
         if not stored:
             return True
         for node in self._nodes:
             if isinstance(node, cst.Subscript) and (name := dotted(node.value)) in stored:
                 if node not in written and stored[name] != {_position(node)}:
                     return False
-                targets.add(node.value)
+                holders.add(node.value)
         return not any(
-            node not in targets
+            node not in holders
             and isinstance(node, (cst.Name, cst.Attribute))
             and dotted(node) in stored
             and not self._asks_shape(node)
@@ -255,10 +259,10 @@ class Rounds:
         for bound in (node.lower, node.upper):
             if bound is None:
                 continue
-            names = names_in(bound)
+            names = names_read(bound)
             if names & (self._targets | self._counted):
                 return True
-            if any(names_in(value) & self._targets for name in names for value in self._defined.get(name, ())):
+            if any(names_read(value) & self._targets for name in names for value in self._defined.get(name, ())):
                 return True
         return False
 
@@ -269,7 +273,7 @@ class Rounds:
         if not isinstance(place, cst.Subscript) or not isinstance(self._model.parent(place), cst.AssignTarget):
             return False
         return any(
-            isinstance(part.slice, cst.Index) and names_in(part.slice.value) & self._targets for part in place.slice
+            isinstance(part.slice, cst.Index) and names_read(part.slice.value) & self._targets for part in place.slice
         )
 
 
@@ -278,15 +282,6 @@ def _operands(value: cst.BaseExpression, kind: tuple[type[cst.BaseBinaryOp], ...
     if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, kind):
         return _operands(value.left, kind) | _operands(value.right, kind)
     name = dotted(value)
-    return {name} if name is not None else set()
-
-
-def _stored_names(target: cst.BaseExpression) -> set[str]:
-    if isinstance(target, (cst.Tuple, cst.List)):
-        return {name for element in target.elements for name in _stored_names(element.value)}
-    if isinstance(target, cst.StarredElement):
-        return _stored_names(target.value)
-    name = dotted(target)
     return {name} if name is not None else set()
 
 

@@ -12,12 +12,13 @@ from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import FEW_ROUNDS, bound_names
+from torchlint.rules.launch._bodies import FEW_ROUNDS
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, names_in, within
+from torchlint.semantics.names import dotted, names_read, within
+from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import Kind, Value
 
 _FAR: Final = 6  # names from a piece to what grows
@@ -150,7 +151,7 @@ def _is_made_of(node: cst.CSTNode, name: str, loop: Context, model: Model, far: 
             return True
         own = node.value if isinstance(node, cst.Name) and far else None
         values = [assign.value_node for assign in model.sites.assigned(own, loop)]
-        made = [value for value in values if value is None or own not in names_in(value)]  # not of what it was before
+        made = [value for value in values if value is None or own not in names_read(value)]  # not of what it was before
         return bool(made) and all(
             value is not None and _is_made_of(value, name, loop, model, far - 1) for value in made
         )

@@ -14,12 +14,13 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import CHANGES, body_of, bound_names, calls_in, names_written
+from torchlint.rules.launch._bodies import CHANGES, body_of, calls_in, names_written
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import names_read, within
+from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import DETACHED, DEVICE, MAYBE_TENSORS, Kind, Value
 
 _COSTLY: Final = frozenset(

@@ -14,13 +14,14 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _row_repairs
-from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, bound_names, calls_in, slice_of_one
+from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, calls_in, slice_of_one
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, names_in, names_read, within
+from torchlint.semantics.names import dotted, names_read, within
+from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import MAYBE_TENSORS, Kind, Value
 
 _FEW_PARTS: Final = 4  # names that a row is unpacked into: boxes, spans
@@ -245,7 +246,7 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
         base = model.value(node.value)
         indices = [part.slice.value for part in node.slice if type(part.slice) is cst.Index]
         indices += [low for part in node.slice if (low := slice_of_one(part.slice)) is not None]
-        if base.on_host or not any(names_in(index) & targets for index in indices):
+        if base.on_host or not any(names_read(index) & targets for index in indices):
             return None
         if base.kind in MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:
             return Confidence.LIKELY  # only a tensor takes several positions
@@ -273,7 +274,7 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
             and site.receiver is not None
             and site.receiver.kind is Kind.TENSOR
         ):
-            if any(names_in(argument.node) & targets for argument in site.arguments):
+            if any(names_read(argument.node) & targets for argument in site.arguments):
                 return site.receiver.conf
     return None
 
@@ -295,7 +296,7 @@ def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
     held = model.value(node.value)
     if len(node.slice) > 1 or held.kind not in (Kind.CONTAINER, Kind.MODULE, Kind.UNKNOWN) or held.may_be_device:
         return False
-    return any(type(part.slice) is cst.Index and names_in(part.slice.value) & targets for part in node.slice)
+    return any(type(part.slice) is cst.Index and names_read(part.slice.value) & targets for part in node.slice)
 
 
 def _by_mask(model: Model, node: cst.CSTNode) -> bool:
@@ -351,7 +352,7 @@ def _is_sized_by(model: Model, node: cst.CSTNode, varying: set[str]) -> bool:
     if made is None or made.name not in _SIZED:
         return False
     sizes = made.operands[1:] if made.name in ("view", "reshape", "expand") else made.operands
-    return any(names_in(size) & varying for size in (sizes[:1] if made.name == "full" else sizes))
+    return any(names_read(size) & varying for size in (sizes[:1] if made.name == "full" else sizes))
 
 
 def _files_away(model: Model, node: cst.CSTNode) -> bool:
@@ -407,22 +408,22 @@ def _launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
         if (
             isinstance(node, (cst.BinaryOperation, cst.Comparison))
             and model.value(node).is_tensor
-            and names_in(node) & varying
+            and names_read(node) & varying
         ):
             return True
         if (
             type(node) is cst.AugAssign
-            and names_in(node.value) & varying
+            and names_read(node.value) & varying
             and node in model.augmented
             and model.augmented[node].is_tensor
         ):
             return True
-        if type(node) is cst.Subscript and _gathers(model, node) and names_in(node) & varying:
+        if type(node) is cst.Subscript and _gathers(model, node) and names_read(node) & varying:
             return True
         if type(node) is not cst.Call:
             continue
         site = model.call(node)
-        if site is None or not names_in(node) & varying:
+        if site is None or not names_read(node) & varying:
             continue
         if site.target is not None:
             if hotness.does(site.target, frozenset({EffectKind.LAUNCH, EffectKind.WAIT})):

@@ -12,12 +12,13 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _foreach_repairs
-from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, bound_names, calls_in
+from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, calls_in
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import within
+from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import Kind, Value
 
 # What foreach functions do for lists of tensors.

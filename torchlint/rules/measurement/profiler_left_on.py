@@ -15,7 +15,7 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.hotness import does, iterates
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import names_in, within
+from torchlint.semantics.names import names_read, within
 
 _PROFILERS = ("torch.profiler.profile", "torch.autograd.profiler.profile")
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.FORWARD})
@@ -84,7 +84,7 @@ def _stops_at_a_count(loop: sites.Loop, model: Model) -> bool:
         isinstance(part, cst.If)
         and any(isinstance(inner, cst.Break) for inner in within([part.body]))
         and isinstance(part.test, cst.Comparison)
-        and bool(names_in(part.test) & counters(loop.context, model))
+        and bool(names_read(part.test) & counters(loop.context, model))
         for part in body.body
     )
 

@@ -11,7 +11,8 @@ from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, identifier, names_in
+from torchlint.semantics.names import below, identifier
+from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import Kind
 
 # The attributes, and what took their place. Source: torch.autograd.profiler_util, torch 2.1 and 2.13.
@@ -93,8 +94,8 @@ def _event_names(model: Model) -> set[str]:
             if isinstance(assign.target, cst.Name) and _is_event(assign.value_node, names)
         }
         for loop in model.sites.loops:
-            if loop.target is not None and _is_event(loop.iterable_node, names):
-                found |= names_in(loop.target)
+            if _is_event(loop.iterable_node, names):
+                found |= bound_names(loop.target)
         for call in model.sites.calls:
             if call.arguments and _is_event(call.arguments[0].node, names):
                 for argument in call.arguments:

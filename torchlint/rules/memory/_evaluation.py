@@ -13,7 +13,8 @@ from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import names_in, within
+from torchlint.semantics.names import within
+from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import DETACHED, Kind, Value
 
 # What reads numbers only: the graph behind them is not used any more.
@@ -78,7 +79,7 @@ class Modes:
         for loop in self._model.sites.loops:
             if loop.context.owner is not function and function is not self._model.root or loop.iterable_node is None:
                 continue
-            if loop.target is not None and name.split(".", 1)[0] in names_in(loop.target):
+            if name.split(".", 1)[0] in bound_names(loop.target):
                 source = _owner_of_parameters(loop.iterable_node)
                 name = dotted(source) if source is not None else None
                 break

@@ -17,6 +17,7 @@ from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import below, within
+from torchlint.semantics.targets import loop_names
 from torchlint.semantics.values import ATTACHED, DETACHED, MAYBE, PLACES, Kind, Value, dependence
 
 _BACKWARD = frozenset({EffectKind.BACKWARD})
@@ -138,7 +139,7 @@ class RetainGraph(Rule):
                 last[assign.name] = assign.value.attached or (assign.value.is_tensor and assign.value.graph != DETACHED)
             else:
                 outside.add(assign.name)
-        targets = _names(loop.node)
+        targets = loop_names(loop.node)
         return any(name in outside and last[name] and name not in targets for name in inside - cut)
 
     def _fix(self, site: sites.Call, function: FunctionInfo, model: Model) -> NodeFix | None:
@@ -200,18 +201,3 @@ def _behind(model: Model, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 def _reads_attribute(function: FunctionInfo, names: set[str]) -> bool:
     return any(isinstance(part, cst.Attribute) and part.attr.value in names for part in within(function.body_nodes))
-
-
-def _names(node: cst.CSTNode | None) -> set[str]:
-    """The names that a loop binds."""
-    if not isinstance(node, cst.For):
-        return set()
-    names: set[str] = set()
-    todo: list[cst.BaseExpression] = [node.target]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, cst.Name):
-            names.add(part.value)
-        elif isinstance(part, (cst.Tuple, cst.List)):
-            todo += [element.value for element in part.elements]
-    return names

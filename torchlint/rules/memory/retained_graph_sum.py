@@ -22,7 +22,7 @@ from torchlint.rules.memory._retention import (
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import names_in
+from torchlint.semantics.names import names_read
 from torchlint.semantics.values import Kind
 from torchlint.source.written import parentheses
 
@@ -94,7 +94,7 @@ def _is_unpacked_count(site: sites.Accumulate, kept: Retention, model: Model) ->
     if not kept.hot.trains:
         return False
     function = model.function_of(site.context)
-    added = names_in(site.addend)
+    added = names_read(site.addend)
     summed = added.union(*(function.flows.get(name, ()) for name in added))
     unpacked = {
         assign.name

@@ -7,7 +7,7 @@ import libcst as cst
 from torchlint.findings import Applicability
 from torchlint.rules._repairs import Unfit, code, remove_argument, repair
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules.launch._bodies import bound_names, names_written
+from torchlint.rules.launch._bodies import names_written
 from torchlint.rules.launch._repairs import hoisted
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -25,10 +25,7 @@ def moved_once(model: Model, site: sites.Call, loop: cst.CSTNode) -> NodeFix | N
 def _moved_once(model: Model, site: sites.Call, loop: cst.CSTNode) -> NodeFix:
     if not isinstance(loop, (cst.For, cst.While)):
         raise Unfit
-    changing = names_written(model, [loop])
-    if isinstance(loop, cst.For):
-        changing |= bound_names(loop.target)
-    if names_read(site.node) & changing:
+    if names_read(site.node) & names_written(model, [loop]):
         raise Unfit
     message = "Move it once, before the loop"
     statement = model.parent(site.node)

@@ -18,7 +18,8 @@ from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import COLD_ROLES, ClassInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children, names_in
+from torchlint.semantics.names import children
+from torchlint.semantics.targets import loop_names
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
 _NAMES_PLACES: Final = (Kind.DEVICE, Kind.NUMBER, Kind.STRING, Kind.UNKNOWN)
@@ -116,17 +117,9 @@ def _goes_elsewhere(site: sites.Call, loop: Context, model: Model) -> bool:
     return False
 
 
-def _target_of(loop: cst.CSTNode | None) -> cst.BaseExpression | None:
-    """What a loop binds on each round."""
-    if isinstance(loop, cst.For):
-        return loop.target
-    return loop.for_in.target if isinstance(loop, (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)) else None
-
-
 def _is_bound_in(name: cst.Name, loop: Context, model: Model) -> bool:
-    targets = names_in(head) if (head := _target_of(loop.node)) is not None else set[str]()
     return (
-        name.value in targets
+        name.value in loop_names(loop.node)
         or any(model.sites.assigned(name.value, loop))
         or any(site.target == name.value and site.context.inside(loop) for site in model.sites.accumulations)
     )

@@ -12,6 +12,7 @@ from torchlint.semantics.contexts import Asked, Context, Scope
 from torchlint.semantics.names import attribute_asked, device_bits, dotted, identifier, within
 from torchlint.semantics.reading.attributes import AttributeReader
 from torchlint.semantics.reading.evidence import COUNTED
+from torchlint.semantics.targets import changed_names, targets
 from torchlint.semantics.values import (
     ANYWHERE,
     DETACHED,
@@ -524,19 +525,10 @@ def _assigns(body: cst.BaseSuite, name: str) -> bool:
     for statement in statements:
         if type(statement) is cst.SimpleStatementLine:
             for small in statement.body:
-                targets: list[cst.BaseExpression] = []
-                if type(small) is cst.Assign:
-                    for assigned in small.targets:
-                        whole = assigned.target
-                        targets += [e.value for e in whole.elements] if type(whole) is cst.Tuple else [whole]
-                elif isinstance(small, (cst.AnnAssign, cst.AugAssign)):
-                    targets = [small.target]
-                elif type(small) is cst.Expr and type(small.value) is cst.Call:
-                    if _puts_into(small.value, name):
-                        return True
-                for written in targets:
-                    found = dotted(written.value if type(written) is cst.Subscript else written)
-                    if found is not None and (found == name or found.startswith(name + ".")):
+                if type(small) is cst.Expr and type(small.value) is cst.Call and _puts_into(small.value, name):
+                    return True
+                for target in targets(small):
+                    if any(found == name or found.startswith(name + ".") for found in changed_names(target)):
                         return True
         elif isinstance(statement, (cst.If, cst.With, cst.For)) and _assigns(statement.body, name):
             return True

@@ -8,9 +8,10 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
-from torchlint.semantics.names import bindings_in, dotted, identifier
+from torchlint.semantics.names import dotted
 from torchlint.semantics.reading.elements import PARAMETER
 from torchlint.semantics.reading.tensors import TensorReader
+from torchlint.semantics.targets import bindings_in, loop_names
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
@@ -349,20 +350,7 @@ def all_sure(operands: list[Value]) -> bool:
 
 def _elements_of(loop: cst.CSTNode) -> frozenset[str]:
     """The names of what a loop iterates, and of what its body takes by their number: `block = self.blocks[i]`."""
-    if isinstance(loop, cst.For):
-        target = loop.target
-    elif isinstance(loop, (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)):
-        target = loop.for_in.target
-    else:
-        return frozenset()
-    names: set[str] = set()
-    todo: list[cst.BaseExpression] = [target]
-    while todo:
-        expression = todo.pop()
-        if isinstance(expression, cst.Name):
-            names.add(identifier(expression.value))
-        elif isinstance(expression, (cst.Tuple, cst.List)):
-            todo += [element.value for element in expression.elements]
+    names = loop_names(loop)
     for name, value in bindings_in(loop):
         if isinstance(value, cst.Subscript) and isinstance(value.slice[0].slice, cst.Index):
             index = value.slice[0].slice.value
