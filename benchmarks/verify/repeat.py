@@ -51,10 +51,11 @@ def main() -> int:
     options = parser.parse_args()
     plan: dict[str, Any] = json.loads(options.plan.read_text(encoding="utf-8"))
     rules = {experiment["id"]: experiment for experiment in plan["experiments"]}
-    device = "cuda:0" if options.device == "cuda" else "cpu"
+    count = (supervise.gpu_count() or 1) if options.device == "cuda" else 0
+    devices = [f"cuda:{index}" for index in range(count)] or ["cpu"]  # which share the plan, as in any run
     answers = []
     for turn in range(options.times):
-        answers.append(supervise.run(plan, [device], options.budget))
+        answers.append(supervise.run(plan, devices, options.budget))
         print(f"run {turn + 1} took {answers[-1]['environment']['seconds']} s", flush=True)
         if options.out is not None:  # after each run, lest a later one that fails takes the earlier along
             options.out.write_text(json.dumps(compare(rules, answers), indent=1) + "\n", encoding="utf-8")

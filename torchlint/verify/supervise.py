@@ -59,7 +59,7 @@ SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 OUT_OF_TIME = "the time budget was used up"
 INTERRUPTED = "interrupted"
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
-MODULES = ("allowed", "policy", "helpers", "forms", "standins", "guard", "search", "worker", "supervise")
+MODULES = ("allowed", "policy", "helpers", "forms", "standins", "guard", "search", "cores", "worker", "supervise")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Limits:
     seconds: float = 60.0
     memory_bytes: int = 16 << 30
     pair_seconds: float = 1.0
-    processes: int = 3
+    processes: int = 5
 
 
 class Watcher:

@@ -7,8 +7,8 @@ measured code never sees, and answers on an inherited descriptor with lines of J
 measured code prints goes nowhere. Its values are looked at by exact type alone, so that none of its methods run here.
 
 Of a variant it takes: time, in interleaved pairs (A B B A), each repetition from the same inputs, weights, random state
-and module globals, where others had the processor left out; then, in passes of their own, host waits, kernels, memory,
-FLOPs and bytes, and a trace.
+and module globals, on processors that nobody else slows down (`cores.py`); then, in passes of their own, host waits,
+kernels, memory, FLOPs and bytes, and a trace.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from torchlint.verify import policy
+from torchlint.verify.cores import CALM, Cores, threads_of_backward
 from torchlint.verify.guard import MEASURED, Guard, changed, confine, landmarks, python, tame
 from torchlint.verify.helpers import Recording, helpers
 from torchlint.verify.search import MAX_STEMS, Outcome, search
@@ -58,7 +59,6 @@ NARROW = 0.04  # width of the interval, relative to the ratio, at which measurin
 CLEAR = (0.97, 1.03)  # an interval must lie on one side of these, or be half as wide
 RESAMPLES = 400
 MAX_ROUNDS = 200
-CALM = 1.2  # times its fastest that a fixed loop may take beside a sample; else others had the processor
 CALM_SAMPLES = 3  # that must be left without the others
 LONG_CALL = 0.25  # seconds of a call above which passes that slow it down many times are left out
 COMPARED = 1 << 24  # elements of results that are compared at once
@@ -449,9 +449,10 @@ class Flags:
 class Bench:
     """Measures the two variants of one experiment."""
 
-    def __init__(self, torch: Any, experiment: dict[str, Any], device: Any, seconds: float) -> None:
+    def __init__(self, torch: Any, experiment: dict[str, Any], device: Any, seconds: float, cores: Cores) -> None:
         self.torch = torch
         self.device = device
+        self.cores = cores
         self.cuda = device.type == "cuda"
         self.seconds = seconds
         self.experiment = experiment
@@ -500,19 +501,15 @@ class Bench:
         self.sync()
         return result, arguments
 
-    def timed(self, variant: Variant, copies: int) -> Sample:
-        """A sample, with what the processor was worth around it."""
-        before = self.pulse()
-        return Sample(self.sample(variant, copies), max(before, self.pulse()))
-
-    def sample(self, variant: Variant, copies: int) -> float:
-        """Seconds for one call: `copies` calls one after the other, drained at both ends.
+    def sample(self, variant: Variant, copies: int) -> Sample:
+        """The time of one call: `copies` calls one after the other, drained at both ends.
 
         Where they share their arguments, one goes before them, untimed: in life those are not seen for the first time.
         Starting and ending the workers of loaders is kept apart: it comes once for a pass over data that is far longer
         in life.
         """
         entry, calls = self.prepare(variant, copies)
+        pulse = self.cores.settle()
         if self.shared:
             entry(*calls[0])
         self.sync()
@@ -523,21 +520,7 @@ class Bench:
             self.sync()
             taken = self.clock() - started
         self.startups[variant.label].append(self.starts.seconds / copies)
-        return (taken - self.starts.seconds) / copies
-
-    def pulse(self) -> float:
-        """Seconds of a fixed loop, which only tells how fast the processor is just now.
-
-        It is shared, with hyperthreads and other guests of the machine: it was seen to take twice as long for half a
-        second, and again as long as before.
-        """
-        taken = []
-        for _ in range(3):
-            started = self.clock()
-            for _ in range(1500):
-                pass
-            taken.append(self.clock() - started)
-        return min(taken)
+        return Sample((taken - self.starts.seconds) / copies, max(pulse, self.cores.pulse()))
 
     def may_share(self) -> bool:
         """Whether calls one after the other may be given the same arguments: none changes the shape of anything."""
@@ -807,9 +790,9 @@ class Bench:
 
     def choose_copies(self) -> dict[str, int]:
         """How many calls of each variant make a timed stretch: enough for the clock, few enough for the memory."""
-        taken = {variant.label: self.sample(variant, 1) for variant in self.variants}
+        taken = {variant.label: self.sample(variant, 1).seconds for variant in self.variants}
         for variant in self.variants if min(taken.values()) < 0.05 else ():
-            taken[variant.label] = min(taken[variant.label], self.sample(variant, 1))
+            taken[variant.label] = min(taken[variant.label], self.sample(variant, 1).seconds)
         longest, shortest = max(taken.values()), min(taken.values())
         together = min(int(self.experiment.get("calls", 1)), max(1, int(LONG_STRETCH / longest)))
         wanted = max(math.ceil(STRETCH / shortest), together)
@@ -821,7 +804,7 @@ class Bench:
             copies = dict.fromkeys(taken, 1)
             for _ in range(2):  # a call among many takes less time than one alone
                 copies = {k: max(together, min(MAX_SHARED, math.ceil(length / once))) for k, once in taken.items()}
-                taken = {variant.label: self.sample(variant, copies[variant.label]) for variant in self.variants}
+                taken = {v.label: self.sample(v, copies[v.label]).seconds for v in self.variants}
             return copies
         if wanted == 1:
             return dict.fromkeys(taken, 1)
@@ -836,14 +819,14 @@ class Bench:
         history: dict[str, list[float]] = {"before": [], "after": []}
         for turn in range(20):
             for variant in (a, b):
-                history[variant.label].append(self.sample(variant, copies[variant.label]))
+                history[variant.label].append(self.sample(variant, copies[variant.label]).seconds)
             steady = all(max(last) <= 1.1 * min(last) for last in (series[-3:] for series in history.values()))
             if (turn >= 2 and steady) or self.clock() > warm_until:
                 break
         rounds: list[Round] = []
         check = 5
         for count in range(1, MAX_ROUNDS + 1):
-            first, second, third, fourth = (self.timed(v, copies[v.label]) for v in (a, b, b, a))
+            first, second, third, fourth = (self.sample(v, copies[v.label]) for v in (a, b, b, a))
             rounds.append(((first, fourth), (second, third)))
             if self.clock() > end and count >= (2 if self.compiles else 3):
                 break
@@ -996,10 +979,10 @@ class Bench:
                         entry(*arguments)
                         self.sync()
                     watch.spans.clear()
-                    pulse = self.pulse()
+                    pulse = self.cores.settle()
                     entry(*arguments)
                     self.sync()
-                    pulse = max(pulse, self.pulse())
+                    pulse = max(pulse, self.cores.pulse())
                 if variant is self.variants[0]:
                     flagged = watch.nearest((self.experiment.get("rows") or (0, 0))[1])
                 # The repair adds a wait: the readings are as many, in rows of their own.
@@ -1716,15 +1699,14 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
         os.close(source)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         cores = order.get("cores") or ()
-        if cores:
+        if cores:  # the last is left to backward until its thread is known
             os.sched_setaffinity(0, cores[:-1])
         torch = load()
         if cores:  # threads that wait in a loop for one that has no processor are slower than no threads
             torch.set_num_threads(min(torch.get_num_threads(), len(cores) - 1))
         device = torch.device(order["device"])
         warm_up(torch, device)
-        if cores:
-            part_threads(cores[-1])
+        own = Cores(cores, threads_of_backward() if cores else ())
         os.write(descriptor, b"\n")  # ready
         with open(0, "rb", closefd=False) as requests:
             request = json.loads(requests.readline())
@@ -1735,7 +1717,7 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
             if request.get("machine"):
                 channel.send("machine", machine=machine(torch, device))
             else:
-                channel.send("result", result=experiment(torch, request, device))
+                channel.send("result", result=experiment(torch, request, device, own))
         except BaseException as error:
             channel.send("failed", reason=reason(error), where=where(error))
     finally:
@@ -1752,18 +1734,6 @@ def warm_up(torch: Any, device: Any) -> None:
     if device.type == "cuda":
         torch.cuda.manual_seed_all(0)
         torch.cuda.synchronize()
-
-
-def part_threads(core: int) -> None:
-    """Give the threads that run backward a core of their own.
-
-    Waking a thread takes longer on another core than on one's own, and the system puts both on one core in this process
-    and not in that: figures of small training steps differed by half from one run to the next.
-    """
-    for thread in os.listdir("/proc/self/task"):
-        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/comm", encoding="utf-8") as file:
-            if file.read().startswith("pt_autograd"):
-                os.sched_setaffinity(int(thread), {core})
 
 
 class TooSlow(BaseException):
@@ -1865,7 +1835,7 @@ def on_host(torch: Any) -> Any:
     return OnHost()
 
 
-def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, Any]:
+def experiment(torch: Any, request: dict[str, Any], device: Any, cores: Cores) -> dict[str, Any]:
     spec = request["experiment"]
     for label in ("before", "after", "inputs"):
         refusals = policy.check(
@@ -1892,7 +1862,7 @@ def experiment(torch: Any, request: dict[str, Any], device: Any) -> dict[str, An
             if device.type == "cpu" and named:
                 around.enter_context(on_host(torch))
                 around.enter_context(without_cuda(torch))
-            bench = Bench(torch, spec, device, request["seconds"])
+            bench = Bench(torch, spec, device, request["seconds"], cores)
             if request.get("find"):
                 outcome = {"trial": bench.find()}
             elif request.get("settled"):

@@ -1,0 +1,85 @@
+"""On which processors the threads of a worker run while they are timed; the standard library alone.
+
+The processors of a virtual machine are hyperthreads, whose other halves work for other guests. On a machine with an
+H200 a fixed loop took 12 µs on each of 16 processors, and 22 µs at five of six times, for some milliseconds to a second
+at a stretch, when it does on the one saying nothing of when it does on the next (`benchmarks/verify/README.md`). So the
+threads that are timed move, before each sample, to processors that nobody else slows down just then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import time
+from collections.abc import Sequence
+
+CALM = 1.2  # times its fastest that a fixed loop may take; else others had the processor
+
+
+def threads_of_backward() -> list[int]:
+    """The threads of this process that run backward, by the name that torch gives them; empty where it has none yet."""
+    found = []
+    for thread in os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else ():
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/comm", encoding="utf-8") as file:
+            if file.read().startswith("pt_autograd"):
+                found.append(int(thread))
+    return found
+
+
+class Cores:
+    """The processors that a worker may use.
+
+    Backward has one of its own. Waking its threads takes longer on another processor than on the caller's own, and the
+    system puts both on one in this process and not in that: figures of small training steps differed by half from one
+    run to the next.
+
+    Args:
+        usable: processors; with none, threads stay where the system puts them.
+        backward: the threads that run backward.
+    """
+
+    def __init__(self, usable: Sequence[int] = (), backward: Sequence[int] = ()) -> None:
+        self._order = list(usable)  # those that were calm last come first
+        self._backward = list(backward)
+        self._fastest = math.inf
+        self._clock = time.perf_counter
+
+    def settle(self) -> float:
+        """Move the calling thread, and those that run backward, to calm processors, or the calmest.
+
+        The caller is moved, not bound: it and what it starts may use all processors but that of backward.
+
+        Returns:
+            `pulse()` where the caller is now.
+        """
+        if not self._order:
+            return self.pulse()
+        everywhere, taken = math.isinf(self._fastest), dict[int, float]()
+        for core in self._order:
+            os.sched_setaffinity(0, {core})
+            taken[core] = self.pulse()
+            self._fastest = min(self._fastest, taken[core])
+            if not everywhere and sum(self._is_calm(pulse) for pulse in taken.values()) == 2:
+                break
+        # A processor that is calm still is as good as one that is a little faster, and knows what the caller needs.
+        first, second, *others = sorted(taken, key=lambda core: 0.0 if self._is_calm(taken[core]) else taken[core])
+        self._order = [first, second, *self._order[len(taken) :], *others]
+        for thread in self._backward:
+            os.sched_setaffinity(thread, {second})
+        os.sched_setaffinity(0, {first})
+        os.sched_setaffinity(0, set(self._order) - {second})
+        return taken[first]
+
+    def pulse(self) -> float:
+        """Seconds of a fixed loop, which tells how fast the processor is just now: the least of three."""
+        taken = []
+        for _ in range(3):
+            started = self._clock()
+            for _ in range(1500):
+                pass
+            taken.append(self._clock() - started)
+        return min(taken)
+
+    def _is_calm(self, pulse: float) -> bool:
+        return pulse <= CALM * self._fastest
