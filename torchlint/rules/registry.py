@@ -8,6 +8,8 @@ import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import libcst as cst
+
 from torchlint.rules import base
 from torchlint.rules._impact import graded
 from torchlint.rules.base import Report, Rule
@@ -85,12 +87,12 @@ def run(model: Model, rules: Iterable[type[Rule]], sites: Sites | None = None) -
     With `sites`, only these of the model's wake them. Raises UnreadableError where the text of a node cannot be told.
     """
     reports: list[tuple[type[Rule], Report]] = []
-    seen: set[tuple[str, int]] = set()
+    seen: set[tuple[str, cst.CSTNode]] = set()
 
     def take(rule: Rule, found: Iterator[Report], site: Any) -> None:
         try:
             for report in found:
-                key = (rule.code, id(report.node))
+                key = (rule.code, report.node)
                 if key not in seen:
                     seen.add(key)
                     reports.append((type(rule), graded(report, type(rule), _context(site))))

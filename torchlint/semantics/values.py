@@ -480,13 +480,13 @@ def grow(container: Value, value: Value, key: object) -> None:
 def _holds(value: Value, sought: Value) -> bool:
     """Whether a value is the sought one, or one of its elements at any depth is."""
     todo: list[Value] = [value]
-    seen: set[int] = set()
+    seen: set[Value] = set()
     while todo:
         value = todo.pop()
         if value is sought:
             return True
-        if id(value) not in seen and (value.elem is not None or value.items):
-            seen.add(id(value))
+        if value not in seen and (value.elem is not None or value.items):
+            seen.add(value)
             if value.elem is not None:
                 todo.append(value.elem)
             todo += (value.items or {}).values()

@@ -69,12 +69,12 @@ def _without_scaler(context: Context, model: Model) -> bool:
 
 
 def _scaled_before(
-    place: cst.CSTNode, context: Context, model: Model, orders: Orders, seen: frozenset[int]
+    place: cst.CSTNode, context: Context, model: Model, orders: Orders, seen: frozenset[FunctionInfo]
 ) -> cst.CSTNode | None:
     """The scaling of the loss that comes before a place with no unscaling between, here or in a caller."""
     function = model.function_of(context)
     order = orders.of(function)
-    if place not in order or id(function) in seen:
+    if place not in order or function in seen:
         return None
     at = order.at(place)
     # Each point before the place where the scaler scales the loss, or unscales the gradients, itself or in a helper.
@@ -89,7 +89,7 @@ def _scaled_before(
     if last[0] >= 0:
         return last[1]
     for caller in function.callers:
-        found = _scaled_before(caller.node, caller.context, model, orders, seen | {id(function)})
+        found = _scaled_before(caller.node, caller.context, model, orders, seen | {function})
         if found is not None:
             return found
     return None
@@ -108,15 +108,15 @@ def _scales(site: sites.Call, model: Model) -> bool:
     )
 
 
-def _unscales(site: sites.Call, model: Model, seen: frozenset[int]) -> bool:
+def _unscales(site: sites.Call, model: Model, seen: frozenset[FunctionInfo]) -> bool:
     """Whether a call ends with unscaled gradients: `unscale_`, or the step that unscales and zeroes them."""
     if site.method in ("unscale_", "step", "update") and _is_scaler(site):
         return True
     target: FunctionInfo | None = site.target
-    if target is None or id(target) in seen:
+    if target is None or target in seen:
         return False
     return any(
-        _unscales(inner, model, seen | {id(target)})
+        _unscales(inner, model, seen | {target})
         for inner in model.sites.calls
         if model.function_of(inner.context) is target
     )

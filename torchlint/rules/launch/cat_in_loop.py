@@ -15,7 +15,7 @@ from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import FEW_ROUNDS
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
-from torchlint.semantics.functions import Role
+from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read, within
 from torchlint.semantics.targets import bound_names
@@ -192,16 +192,16 @@ def _round(context: Context) -> Context | None:
 
 
 def _calling_loop(
-    site: sites.Call, context: Context, model: Model, seen: frozenset[int]
+    site: sites.Call, context: Context, model: Model, seen: frozenset[FunctionInfo]
 ) -> tuple[Context, Confidence] | None:
     owner = model.function_of(context)
     for caller in owner.callers:
         around = _round(caller.context)
         call = model.call(caller.node)
-        if call is None or id(owner) in seen:
+        if call is None or owner in seen:
             continue
         if around is None:
-            further = _calling_loop(site, caller.context, model, seen | {id(owner)})
+            further = _calling_loop(site, caller.context, model, seen | {owner})
             if further is not None:
                 return further
             continue

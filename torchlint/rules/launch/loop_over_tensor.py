@@ -450,7 +450,7 @@ def _gathers(model: Model, node: cst.Subscript) -> bool:
     )
 
 
-def _work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> Confidence | None:
+def _work(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionInfo]) -> Confidence | None:
     """How sure it is that all calls of a round can be batched; None where one cannot."""
     confidence = Confidence.SURE
     for site in calls_in(model, body):
@@ -461,7 +461,7 @@ def _work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> Confid
     return confidence
 
 
-def _batchable(model: Model, site: sites.Call, seen: frozenset[int]) -> Confidence | None:
+def _batchable(model: Model, site: sites.Call, seen: frozenset[FunctionInfo]) -> Confidence | None:
     function = site.function
     if site.target is not None and function.kind is not Kind.MODULE:
         return _own(model, site.target, seen)
@@ -512,16 +512,16 @@ def _batchable(model: Model, site: sites.Call, seen: frozenset[int]) -> Confiden
     return Confidence.POSSIBLE
 
 
-def _own(model: Model, target: FunctionInfo, seen: frozenset[int]) -> Confidence | None:
+def _own(model: Model, target: FunctionInfo, seen: frozenset[FunctionInfo]) -> Confidence | None:
     """A helper of this file: what it calls decides."""
     if target.is_generator or target.role in COLD_ROLES or isinstance(target.node, cst.Module):
         return None
-    if id(target) in seen or len(seen) >= _DEPTH:
+    if target in seen or len(seen) >= _DEPTH:
         return Confidence.POSSIBLE
     if _carries_state(target):
         return None
     home = model.home.get(target.node, model)
-    work = _work(home, [target.node.body], seen | {id(target)})
+    work = _work(home, [target.node.body], seen | {target})
     if work is not None and any(
         isinstance(node, (cst.For, cst.While)) or _selects(home, node) for node in within([target.node.body])
     ):

@@ -125,7 +125,7 @@ def _arithmetic(site: sites.Loop, model: Model) -> cst.CSTNode | None:
     return _first_work(model, body, frozenset())
 
 
-def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> cst.CSTNode | None:
+def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionInfo]) -> cst.CSTNode | None:
     for node in within(body):
         if type(node) is cst.BinaryOperation and model.value(node).is_tensor:
             return node
@@ -134,9 +134,9 @@ def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[int]) -> 
     for call in calls_in(model, body):
         if call.target is not None:
             inner = call.target.node
-            if id(inner) not in seen and not isinstance(inner, cst.Module) and call.target.role not in COLD_ROLES:
+            if call.target not in seen and not isinstance(inner, cst.Module) and call.target.role not in COLD_ROLES:
                 inside: list[cst.CSTNode] = [inner.body]
-                if _first_work(model, inside, seen | {id(inner)}) is not None:
+                if _first_work(model, inside, seen | {call.target}) is not None:
                     return call.node
             continue
         name = (call.callee or call.method or "").rpartition(".")[2].rstrip("_")

@@ -142,13 +142,13 @@ def unwaited(start: cst.CSTNode, end: cst.CSTNode, function: FunctionInfo, model
 
 def _may_see(function: FunctionInfo, *readings: cst.CSTNode) -> bool:
     """Whether a function may come to all of some readings, itself or in what it calls: quicker than to follow it."""
-    left = {id(node) for node in readings}
+    left = set(readings)
     called = {function}
     todo = [function]
     while todo and left:
         for effect in todo.pop().effects:
             if effect.kind is EffectKind.CLOCK:
-                left.discard(id(effect.node))
+                left.discard(effect.node)
             elif effect.callee is not None and effect.callee not in called:
                 called.add(effect.callee)
                 todo.append(effect.callee)

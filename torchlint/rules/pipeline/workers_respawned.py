@@ -14,6 +14,7 @@ from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rul
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model, dotted
 from torchlint.semantics.values import Value
 
@@ -80,17 +81,17 @@ def _epochs_over(site: sites.Call, model: Model) -> Context | None:
     return None
 
 
-def _epochs_around(context: Context, seen: frozenset[int]) -> Context | None:
+def _epochs_around(context: Context, seen: frozenset[FunctionInfo]) -> Context | None:
     for link in context.chain():
         if link.scope is Scope.LOOP and hotness.iterates(link) is Iterates.EPOCHS:
             return link if link.loop is not None and link.loop.count != 1 else None
         if link.scope is Scope.FUNCTION:
             function = link.function
             assert function is not None
-            if id(function) in seen:
+            if function in seen:
                 return None
             for caller in function.callers:
-                found = _epochs_around(caller.context, seen | {id(function)})
+                found = _epochs_around(caller.context, seen | {function})
                 if found is not None:
                     return found
             return None

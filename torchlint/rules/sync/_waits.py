@@ -102,7 +102,7 @@ def _is_on_host(sources: list[Parameter], caller: CallerSite) -> bool:
     return bool(tensors) and all(one is not None and one.on_host for one in tensors)
 
 
-def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()) -> bool:
+def measures(model: Model, context: Context, _seen: frozenset[FunctionInfo] = frozenset()) -> bool:
     """Whether the wait belongs to a measurement: a clock is read as often as it waits, here or in every caller."""
     owner = model.function_of(context)
     loop = context.enclosing(Scope.LOOP)
@@ -113,9 +113,9 @@ def measures(model: Model, context: Context, _seen: frozenset[int] = frozenset()
         for clock in _clocks(owner, model)
     ):
         return True
-    if inside is not None or not owner.callers or id(owner) in _seen:
+    if inside is not None or not owner.callers or owner in _seen:
         return False
-    seen = _seen | {id(owner)}
+    seen = _seen | {owner}
     return all(measures(model, caller.context, seen) for caller in owner.callers)
 
 

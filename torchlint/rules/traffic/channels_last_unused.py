@@ -84,11 +84,11 @@ def _autocasts(model: Model) -> bool:
     return any(flag.startswith("autocast") for block in model.sites.withs for flag in block.context.flags)
 
 
-def _convolves(value: Value | None, depth: int, seen: set[int]) -> bool:
+def _convolves(value: Value | None, depth: int, seen: set[Value]) -> bool:
     """Whether a module is, or holds, a two-dimensional convolution."""
-    if value is None or depth > _DEPTH or id(value) in seen:
+    if value is None or depth > _DEPTH or value in seen:
         return False
-    seen.add(id(value))
+    seen.add(value)
     if value.qual in _CONVOLUTIONS:
         return True
     held = [value.elem, *(value.items or {}).values()]

@@ -181,9 +181,9 @@ class DefinitionReader(BindingReader):
                         value.device,
                         value.graph,
                         value.conf,
-                        id(value.cls),
+                        value.cls,
                         value.classes,
-                        id(value.fn),
+                        value.fn,
                         value.pinned,
                         value.dtype,
                     )
