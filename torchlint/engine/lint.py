@@ -237,7 +237,7 @@ def read_together(
             results[number] = unreadable(source.path, UnreadableError("too deeply nested"), settings, path)
     rest = None if part is None else part.rest
     models = build_models({number: (tree.source.path, tree.module) for number, tree in trees.items()}, modules, rest)
-    by_model = {id(model): trees[number] for number, model in models.items()}
+    by_model = {model: trees[number] for number, model in models.items()}
     return {number: Linked(trees[number], model, by_model) for number, model in models.items()}, results
 
 
@@ -247,7 +247,7 @@ class Linked:
 
     tree: Tree
     model: Model
-    trees: dict[int, Tree]
+    trees: dict[Model, Tree]
 
 
 def is_of_interest(text: str) -> bool:
@@ -317,7 +317,7 @@ def _read(source: SourceFile, scanned: Scan) -> tuple[Linked | None, list[str]]:
         raise
     except Exception as error:
         return None, [f"{source.path}: internal error: the model failed: {type(error).__name__}: {error}"]
-    return Linked(tree, model, {id(model): tree}), []
+    return Linked(tree, model, {model: tree}), []
 
 
 def reports_of(linked: Linked, rules: Sequence[type[Rule]]) -> tuple[list[_Report], list[str]]:
@@ -369,7 +369,7 @@ def findings_of(linked: Linked, reports: Sequence[_Report], settings: Settings) 
 def places(linked: Linked, nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, tuple[str, Position]]:
     """The file and the place of nodes that stand in other files: in most cases the model knows in which."""
     left = dict.fromkeys(nodes)
-    homes = {id(linked.model.home.get(node, linked.model)) for node in left}
+    homes = {linked.model.home.get(node, linked.model) for node in left}
     places: dict[cst.CSTNode, tuple[str, Position]] = {}
     for model in (*homes, *linked.trees):
         tree = linked.trees[model]

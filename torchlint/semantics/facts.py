@@ -14,11 +14,12 @@ from typing import Any
 
 from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.encoding import DEEP, encoded
 from torchlint.semantics.functions import CallerSite, ClassInfo, Effect, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.outside import Place, Told, told_to
 from torchlint.semantics.project import Question
-from torchlint.semantics.values import MISSING, Value, join_optional
+from torchlint.semantics.values import Value, join_optional
 
 __all__ = ["Asked", "Facts", "facts_of"]
 
@@ -36,7 +37,6 @@ _DONE = tuple(
 )
 _WORK = _OF_ITS_OWN | {EffectKind.FORWARD}
 _READS_CLOCK = frozenset({EffectKind.CLOCK})
-_DEEP = 3  # levels of members of a value that are told
 _ABOVE = 2  # levels of callers that are told in full; from further up come only answers
 _TIMED = 3  # the same, of what reads a clock; and levels of calls whose work is told to it
 
@@ -76,23 +76,22 @@ def facts_of(models: Mapping[int, Model]) -> dict[int, Facts]:
 class _Teller:
     def __init__(self, models: Mapping[int, Model]) -> None:
         self._models = models
-        self._homes: dict[int, int] = {}  # the file of a function or class, by its identity
-        self._places: dict[int, Place] = {}
+        self._homes: dict[FunctionInfo | ClassInfo | None, int] = {}  # the file of a function or class
+        self._places: dict[FunctionInfo | ClassInfo, Place] = {}
         for number, model in models.items():
-            self._homes[id(model.root)] = number
-            self._places[id(model.root)] = number, ""
+            self._homes[model.root] = number
+            self._places[model.root] = number, ""
             defined: list[FunctionInfo | ClassInfo] = [*model.functions.values(), *model.classes.values()]
             for info in defined:
-                self._homes[id(info)] = number
-                self._places[id(info)] = number, _definition(info.context, info.name)
-        self._numbers = {id(model): number for number, model in models.items()}
-        self._sites: dict[tuple[int, int], str] = {}
-        self._chains: dict[int, str] = {}
-        self._told: dict[tuple[int, int], Any] = {}
-        self._kept: list[Value] = []  # those that were told, so that no other takes the identity of one
-        self._doing: dict[int, list[str]] = {}
-        self._done: dict[tuple[int, bool], list[tuple[Any, Any]]] = {}
-        self._works: dict[tuple[int, int], Any] = {}
+                self._homes[info] = number
+                self._places[info] = number, _definition(info.context, info.name)
+        self._numbers = {model: number for number, model in models.items()}
+        self._sites: dict[tuple[CallerSite, int], str] = {}
+        self._chains: dict[Context, str] = {}
+        self._told: dict[tuple[Value, int], Any] = {}
+        self._doing: dict[FunctionInfo, list[str]] = {}
+        self._done: dict[tuple[FunctionInfo, bool], list[tuple[Any, Any]]] = {}
+        self._works: dict[tuple[FunctionInfo, int], Any] = {}
 
     def told(self) -> dict[int, Facts]:
         told = told_to(self._models, self._places, self._place_of)
@@ -101,24 +100,24 @@ class _Teller:
         for number, model in self._models.items():
             own, wide = facts[number], facts[number].wide
             project = model.project
-            wide.asked = set() if project is None else set(project.asked.get(id(model), ()))
+            wide.asked = set() if project is None else set(project.asked.get(model, ()))
             own.gives = self._gives(model)
             wide.accelerated = model.accelerated
             wide.touches = {
-                self._places[id(of)]
+                self._places[of]
                 for value in model.values.values()
                 for one in (value, *value.choices)
                 for of in (one.cls, one.fn)
-                if of is not None and self._homes.get(id(of), number) != number
+                if of is not None and self._homes.get(of, number) != number
             }
             wide.holds = self._holds(number, model, made)
             used: dict[str, list[str]] = {}
             calls: dict[tuple[int, str], list[str]] = {}
             for info in model.functions.values():
                 for caller in info.callers:
-                    home = self._numbers[id(model.home.get(caller.node, model))]
+                    home = self._numbers[model.home.get(caller.node, model)]
                     how = self._call(info, caller)
-                    _, name = self._places[id(info)]
+                    _, name = self._places[info]
                     used.setdefault(name, []).append(f"{info.qualname} {how}")
                     own.callers.setdefault(name, set()).add((home, _definition(caller.context)))
                     if home != number:
@@ -134,7 +133,7 @@ class _Teller:
                 has = {name: cls.find_method(name) for one in lineage for name in one.methods}
                 for base in lineage[1:]:
                     other = (name for name, method in has.items() if method is not base.find_method(name))
-                    offered |= {("override", f"{self._homes[id(base)]}:{base.qualname}:{name}") for name in other}
+                    offered |= {("override", f"{self._homes[base]}:{base.qualname}:{name}") for name in other}
         return facts
 
     def _holds(self, number: int, model: Model, made: Mapping[Any, int]) -> dict[int, str]:
@@ -159,7 +158,7 @@ class _Teller:
     def _place_of(self, context: Context) -> Place:
         """The file and the definition around code."""
         (module,) = (link for link in context.chain() if link.scope is Scope.MODULE)
-        return self._homes[id(module.function)], _definition(context)
+        return self._homes[module.function], _definition(context)
 
     def _gives(self, model: Model) -> dict[str, str]:
         told: dict[str, list[Any]] = {}
@@ -200,7 +199,7 @@ class _Teller:
             effect.kind.value,
             effect.part,
             self._value(effect.value, 1),
-            None if callee is None else (self._homes.get(id(callee)), callee.qualname),
+            None if callee is None else (self._homes.get(callee), callee.qualname),
             [hotness.iterates(loop).value for loop in effect.context.enclosing_loops()],
             (effect.context.rare, effect.context.grad_off),
         )
@@ -223,45 +222,19 @@ class _Teller:
             joined = join_optional(joined, value)
         return self._value(joined)
 
-    def _value(self, value: Value | None, depth: int = _DEEP) -> Any:
+    def _value(self, value: Value | None, depth: int = DEEP) -> Any:
         """A value as plain data that is equal for values that tell the same."""
         if value is None:
             return None
-        known = self._told.get((id(value), depth))
+        known = self._told.get((value, depth))
         if known is None:
-            known = self._told[id(value), depth] = _digest(self._plain(value, depth))
-            self._kept.append(value)
+            known = self._told[value, depth] = _digest(
+                (encoded(value, depth, self._named, self._value), repr(value.const)[:80], value.deps, value.ident)
+            )
         return known
 
-    def _plain(self, value: Value, depth: int) -> Any:
-        const = value.const
-        inner = depth - 1
-        return (
-            value.kind.value,
-            int(value.conf),
-            value.device,
-            value.graph,
-            value.dtype,
-            value.rank,
-            value.shape,
-            value.pinned,
-            None if const is MISSING else repr(const)[:80],
-            value.qual,
-            None if value.cls is None else (self._homes.get(id(value.cls)), value.cls.qualname),
-            [(self._homes.get(id(cls)), cls.qualname) for cls in value.classes],
-            None if value.fn is None else (self._homes.get(id(value.fn)), value.fn.qualname),
-            [self._value(one, 1) for one in value.choices],
-            value.deps,
-            value.ident,
-            None if value.gates is None else tuple(gate.value for gate in value.gates),
-            value.optional,
-            (min(len(value.origins), 2), min(len(value.loaders), 2)),
-            self._value(value.bound, 1) if inner > 0 and value.bound is not None else None,
-            self._value(value.elem, inner) if inner > 0 else None,
-            sorted((repr(key), self._value(item, inner)) for key, item in (value.items or {}).items())
-            if inner > 0
-            else None,
-        )
+    def _named(self, of: FunctionInfo | ClassInfo) -> list[Any]:
+        return [self._homes.get(of), of.qualname]
 
     def _call(self, info: FunctionInfo, caller: CallerSite, above: int | None = None) -> str:
         """How a call site calls a function: what it passes, where it stands, and what is known of its own callers."""
@@ -270,7 +243,7 @@ class _Teller:
         timed = hotness.does(info, _READS_CLOCK)
         if above is None:
             above = _TIMED if timed else _ABOVE
-        key = (id(caller), above)
+        key = (caller, above)
         known = self._sites.get(key)
         if known is not None:
             return known
@@ -300,12 +273,13 @@ class _Teller:
         hot = hotness.hot(context)
         if hot is None:
             return None
-        reasons = [(text, self._numbers.get(id(self._home(node)))) for text, node in hot.reasons]
+        home = next(iter(self._models.values())).home
+        reasons = [(text, self._numbers.get(home[node]) if node in home else None) for text, node in hot.reasons]
         return reasons, hot.rate.value, hot.trains, hot.interface
 
     def _steps(self, owner: FunctionInfo, caller: CallerSite, timed: bool) -> list[Any]:
         """What a function does before and after a call, as far as that matters to what is called."""
-        key = id(owner), timed
+        key = owner, timed
         steps = self._done.get(key)
         if steps is None:
             if timed:
@@ -319,10 +293,10 @@ class _Teller:
         callee = effect.callee
         if callee is None:
             return effect.kind.value
-        done = self._doing.get(id(callee))
+        done = self._doing.get(callee)
         if done is None:
             kinds = (next(iter(kind)).value for kind in _DONE if hotness.does(callee, kind))
-            done = self._doing[id(callee)] = list(kinds)
+            done = self._doing[callee] = list(kinds)
         return done
 
     def _work(self, effect: Effect, depth: int = _TIMED) -> Any:
@@ -330,21 +304,18 @@ class _Teller:
         callee = effect.callee
         if callee is None:
             return self._chain(effect.context), self._effect(effect)
-        key = id(callee), depth
+        key = callee, depth
         if key not in self._works:
             inner = [one for one in callee.effects if one.kind in _WORK or one.callee is not None] if depth else []
             self._works[key] = _digest([self._work(one, depth - 1) for one in inner])
         return self._chain(effect.context), effect.part, self._works[key]
 
-    def _home(self, node: Any) -> Model | None:
-        return next(iter(self._models.values())).home.get(node)
-
     def _chain(self, context: Context) -> str:
         """What stands around code within its module."""
-        known = self._chains.get(id(context))
+        known = self._chains.get(context)
         if known is None:
             above = "" if context.parent is None else self._chain(context.parent)
-            known = self._chains[id(context)] = _digest((self._link(context), above))
+            known = self._chains[context] = _digest((self._link(context), above))
         return known
 
     def _link(self, link: Context) -> Any:

@@ -112,7 +112,7 @@ class Model:
         home = self.home.get(cls.node, self)
         if home is not self or place != cls.qualname.split(".", 1)[0]:
             place = "" if function is self.root else place
-            self.project.evidence.setdefault(cls, {}).setdefault((id(self), place), set()).add((attribute, evidence))
+            self.project.evidence.setdefault(cls, {}).setdefault((self, place), set()).add((attribute, evidence))
 
     def is_ambiguous(self, method: str) -> bool:
         """Whether it is known that the classes of the program have several methods of that name, or none."""

@@ -1,29 +1,25 @@
-"""What code that is not read told of code that is, when it was: arguments and stored attributes, as plain data.
-
-A value is told without the nodes that it came from: others stand for them, so that one stays one and several several.
-"""
+"""What code that is not read told of code that is, when it was: arguments and stored attributes, as plain data."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import libcst as cst
 
-from torchlint.findings import Confidence
 from torchlint.semantics.contexts import Context
+from torchlint.semantics.encoding import DEEP, Plain, decoded, encoded, named_in
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.project import Missing, Place
 from torchlint.semantics.reading.evidence import BACKWARD
-from torchlint.semantics.values import MISSING, Gate, Kind, Value, join_optional
+from torchlint.semantics.values import Value, join_optional
 
 __all__ = ["Missing", "Place", "Rest", "Told", "add", "told_to"]
 
-_DEEP = 3  # levels of members of a value that are told
-
-Plain = list[Any]  # a value
+_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -68,11 +64,16 @@ class Told:
         for by_place in self.passed.values():
             for values in by_place.values():
                 for value in values:
-                    yield from _named_in(value)
+                    yield from _places_in(value)
         for stored in self.stored.values():
             for attributes in stored.values():
                 for value in attributes.values():
-                    yield from _named_in(value)
+                    yield from _places_in(value)
+
+
+def _places_in(value: Plain | None) -> Iterator[Place]:
+    for number, definition, _ in named_in(value) if value is not None else ():
+        yield number, definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,48 +87,16 @@ class Rest:
     leaves_out: Callable[[Place], bool]
 
 
-def _named_in(data: Plain | None) -> Iterator[Place]:
-    if data is not None:
-        cls, fn, bound, elem, items, several, choices = data[10], data[11], *data[16:]
-        for number, definition, _ in filter(None, (cls, fn, *several)):
-            yield number, definition
-        for inner in (bound, elem, *(item for _, item in items or ()), *choices):
-            yield from _named_in(inner)
+def _teller(places: Mapping[FunctionInfo | ClassInfo, Place]) -> Callable[[Value], Plain]:
+    """What encodes values with the places of their classes and functions, where these have a name to go by."""
 
+    def named(of: ClassInfo | FunctionInfo) -> list[Any] | None:
+        return [*places[of], of.qualname] if of in places and not of.name.startswith("<") else None
 
-def plain(value: Value, places: Mapping[int, Place], depth: int = _DEEP) -> Plain:
-    """A value as plain data; `places` are those of classes and functions, by identity."""
+    def encode(value: Value, depth: int = DEEP) -> Plain:
+        return encoded(value, depth, named, encode)
 
-    def named(of: ClassInfo | FunctionInfo | None) -> list[Any] | None:
-        return None if of is None or id(of) not in places or of.name.startswith("<") else [*places[id(of)], of.qualname]
-
-    inner = depth - 1
-    const = value.const
-    return [
-        value.kind.value,
-        int(value.conf),
-        value.device,
-        value.graph,
-        value.dtype,
-        value.rank,
-        None if value.shape is None else list(value.shape),
-        value.pinned,
-        [const] if isinstance(const, (int, float, str, bool, type(None))) else [],
-        value.qual,
-        named(value.cls),
-        named(value.fn),
-        None if value.gates is None else [gate.value for gate in value.gates],
-        value.optional,
-        min(len(value.origins), 2),
-        min(len(value.loaders), 2),
-        None if value.bound is None or inner <= 0 else plain(value.bound, places, 1),
-        None if value.elem is None or inner <= 0 else plain(value.elem, places, inner),
-        [[key, plain(item, places, inner)] for key, item in value.items.items() if isinstance(key, (int, str))]
-        if value.items is not None and inner > 0
-        else None,
-        [*filter(None, map(named, value.classes))],
-        [plain(one, places, 1) for one in value.choices],
-    ]
+    return encode
 
 
 def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
@@ -135,32 +104,8 @@ def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
     classes = {(number, cls.qualname): cls for number, model in models.items() for cls in model.classes.values()}
     functions = {(number, info.qualname): info for number, model in models.items() for info in model.functions.values()}
 
-    def made(data: Plain) -> Value:
-        kind, conf, device, graph, dtype, rank, shape, pinned, const, qual, cls, fn, gates, optional = data[:14]
-        origins, loaders, bound, elem, items, several, choices = data[14:]
-        return Value(
-            Kind(kind),
-            Confidence(conf),
-            device=device,
-            graph=graph,
-            dtype=dtype,
-            rank=rank,
-            shape=None if shape is None else tuple(shape),
-            pinned=pinned,
-            const=const[0] if const else MISSING,
-            qual=qual,
-            cls=None if cls is None else _found(classes, cls),
-            classes=tuple(_found(classes, one) for one in several),
-            fn=None if fn is None else _found(functions, fn),
-            gates=None if gates is None else (Gate(gates[0]), Gate(gates[1])),
-            optional=optional,
-            origins=tuple(cst.Name("elsewhere") for _ in range(origins)),
-            loaders=tuple(cst.Name("elsewhere") for _ in range(loaders)),
-            bound=None if bound is None else made(bound),
-            elem=None if elem is None else made(elem),
-            items=None if items is None else {key: made(item) for key, item in items},
-            choices=tuple(map(made, choices)),
-        )
+    def made(value: Plain) -> Value:
+        return decoded(value, functools.partial(_found, classes), functools.partial(_found, functions))
 
     for number, file in told.items():
         for name, by_place in file.passed.items():
@@ -187,7 +132,7 @@ def add(told: Mapping[int, Told], models: Mapping[int, Model]) -> None:
                     cls.store(attribute, cst.Name("elsewhere"), made(value))
 
 
-def _found(known: Mapping[Place, Any], named: list[Any]) -> Any:
+def _found(known: Mapping[Place, _T], named: list[Any]) -> _T:
     number, definition, qualname = named
     if (number, qualname) not in known:
         raise Missing((number, definition))
@@ -195,14 +140,17 @@ def _found(known: Mapping[Place, Any], named: list[Any]) -> Any:
 
 
 def told_to(
-    models: Mapping[int, Model], places: Mapping[int, Place], place_of: Callable[[Context], Place]
+    models: Mapping[int, Model],
+    places: Mapping[FunctionInfo | ClassInfo, Place],
+    place_of: Callable[[Context], Place],
 ) -> dict[int, Told]:
     """What the functions and classes of files were told by others than their own definitions."""
     found = {number: Told() for number in models}
-    numbers = {id(model): number for number, model in models.items()}
+    encode = _teller(places)
+    numbers = {model: number for number, model in models.items()}
     project = next((model.project for model in models.values()), None)
     for cls, by_model in project.evidence.items() if project is not None else ():
-        number, _ = places[id(cls)]
+        number, _ = places[cls]
         found[number].evidence[cls.qualname] = {
             (numbers[model], name): sorted(evidence) for (model, name), evidence in by_model.items()
         }
@@ -213,23 +161,22 @@ def told_to(
                 for node, value in taken.items():
                     # Also of a call that the second stage does not find again, since more is known of what is called.
                     calling = project.calling.get(node) if project is not None else None
-                    home = place_of(calling) if calling is not None else places[id(info)]
-                    if home != places[id(info)]:
+                    home = place_of(calling) if calling is not None else places[info]
+                    if home != places[info]:
                         row = values.setdefault(home, [None] * len(info.parameters))
                         row[index] = _joined([row[index], value])
             if values and not info.name.startswith("<"):
                 found[number].passed[info.qualname] = {
-                    home: [None if value is None else plain(value, places) for value in row]
-                    for home, row in values.items()
+                    home: [None if value is None else encode(value) for value in row] for home, row in values.items()
                 }
             given: dict[tuple[ClassInfo, str], list[Value | None]] = {}
             for cls, attribute, statement in dict.fromkeys(info.stores):
-                if id(cls) in places and places[id(cls)] != places[id(info)]:
+                if cls in places and places[cls] != places[info]:
                     given.setdefault((cls, attribute), []).append(cls.stores.get(attribute, {}).get(statement))
             for (cls, attribute), some in given.items():
                 if (joined := _joined(some)) is not None:
-                    stored = found[places[id(cls)][0]].stored.setdefault(cls.qualname, {})
-                    stored.setdefault(places[id(info)], {})[attribute] = plain(joined, places)
+                    stored = found[places[cls][0]].stored.setdefault(cls.qualname, {})
+                    stored.setdefault(places[info], {})[attribute] = encode(joined)
     return found
 
 

@@ -44,12 +44,12 @@ class Project:
         ambiguous: frozenset[str] = frozenset(),
         leaves_out: Callable[[Place], bool] | None = None,
     ) -> None:
-        self.asked: dict[int, set[Question]] = {}  # by the identity of the model that asked
+        self.asked: dict[Model, set[Question]] = {}  # by the model of the file that asked
         # Imports of what was not bound when it was asked for, where files import one another in a circle.
         # The file, its names, the one that is bound, and what it is imported from.
         self.unsettled: list[tuple[Model, dict[str, Value], str, str]] = []
-        # Of attributes of classes, by the identity of the model, and the definition in it, that gave it.
-        self.evidence: dict[ClassInfo, dict[tuple[int, str], set[tuple[str, str]]]] = {}
+        # Of attributes of classes, by the model, and the definition in it, that gave it.
+        self.evidence: dict[ClassInfo, dict[tuple[Model, str], set[tuple[str, str]]]] = {}
         self.calling: dict[cst.CSTNode, Context] = {}  # where those stand that pass something to functions
         self.home: dict[cst.CSTNode, Model] = {}
         self.methods: dict[str, list[FunctionInfo]] = {}
@@ -61,12 +61,12 @@ class Project:
         self._found: dict[tuple[str, ModulePlace], tuple[ModulePlace, tuple[str, ...]] | None] = {}  # of names, by file
         self._put_off: dict[Place, Place] = {}  # by an import of a file that is read in part, what it is of
         self._readers: dict[int, Interpreter] = {}
-        self._numbers: dict[int, int] = {}  # of the files, by the identity of their models
+        self._numbers: dict[Model, int] = {}  # of the files
 
     def add(self, number: int, reader: Interpreter) -> None:
         """Add the reader of a file that `modules` knows by that number."""
         self._readers[number] = reader
-        self._numbers[id(reader.model)] = number
+        self._numbers[reader.model] = number
 
     def settle(self) -> None:
         """Bind the imports of what was not bound when it was asked for, when the names of all files were read."""
@@ -78,21 +78,21 @@ class Project:
 
     def note(self, model: Model, question: Question) -> None:
         """Note that what is told of a file hangs on the answer of all that is read together."""
-        self.asked.setdefault(id(model), set()).add(question)
+        self.asked.setdefault(model, set()).add(question)
 
     def note_look(self, model: Model) -> None:
         """Note that the code of a file is looked at, where that is another than the one that is linted."""
         if self.linted is not None and self.linted is not model:
-            self.note(self.linted, ("code", str(self._numbers[id(model)])))
+            self.note(self.linted, ("code", str(self._numbers[model])))
 
     def name_of(self, cls: ClassInfo, method: str) -> str:
         """What a method of a class goes by in questions about those that override it."""
         model = self.home.get(cls.node)
-        return f"{'' if model is None else self._numbers[id(model)]}:{cls.qualname}:{method}"
+        return f"{'' if model is None else self._numbers[model]}:{cls.qualname}:{method}"
 
     def bound_in(self, model: Model) -> dict[str, Value]:
         """What the module of a file binds, by name."""
-        return self._readers[self._numbers[id(model)]].names()
+        return self._readers[self._numbers[model]].names()
 
     @property
     def models(self) -> list[Model]:
@@ -102,7 +102,7 @@ class Project:
     def reader_of(self, info: FunctionInfo) -> Interpreter | None:
         """The reader of the file that a function stands in."""
         model = self.home.get(info.node)
-        return self._readers[self._numbers[id(model)]] if model is not None else None
+        return self._readers[self._numbers[model]] if model is not None else None
 
     def absolute(self, model: Model, level: int, module: str) -> str | None:
         """What `level` dots and a name mean in a file, as a name for `lookup`; None where it means no file."""
@@ -157,14 +157,14 @@ class Project:
 
     def put_off(self, model: Model, name: str, missing: Missing) -> None:
         """Leave an import unbound until it is needed. Raises what is missing where the file must be read in full."""
-        number = self._numbers[id(model)]
+        number = self._numbers[model]
         if not self._leaves_out((number, "")):
             raise missing
         self._put_off[number, name] = missing.place
 
     def need_own(self, model: Model, name: str) -> None:
         """The same of a file that is read in part."""
-        self.need(self._numbers[id(model)], name)
+        self.need(self._numbers[model], name)
 
     def _bound_in_package(self, place: ModulePlace) -> Value | None:
         """What a package binds under the name of one of its modules: `from .unet import unet` hides the module."""
@@ -183,4 +183,4 @@ class Project:
         return reader
 
     def _place(self, model: Model) -> ModulePlace:
-        return self._modules.places[self._numbers[id(model)]]
+        return self._modules.places[self._numbers[model]]
