@@ -3,7 +3,8 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from torchlint.semantics.names import below, names_read
+from torchlint.semantics.names import names_read
+from torchlint.semantics.nodes import below
 from torchlint.semantics.targets import changed_names, loop_names, targets
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 import pytest
 
 from torchlint.rules import pages
-from torchlint.semantics.names import children
+from torchlint.semantics.nodes import children
 from torchlint.source import written
 from torchlint.source.parse import Tree, parse
 from torchlint.source.places import PlacesOfLibcst, PlacesOfTranslation

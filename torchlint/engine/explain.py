@@ -180,7 +180,7 @@ class _Line:
     """One logical line of a file that was read."""
 
     def __init__(self, linked: Linked, row: int, settings: Settings, path: Path, notebooks: Mapping[str, View]) -> None:
-        from torchlint.semantics.names import below
+        from torchlint.semantics.nodes import below
 
         self.notebooks = notebooks
         self.linked, self.row, self.settings, self.path = linked, row, settings, path

@@ -6,8 +6,9 @@ import libcst as cst
 
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 from torchlint.semantics.targets import bound_names, loop_names
 from torchlint.semantics.values import Kind
 

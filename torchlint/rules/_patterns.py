@@ -15,7 +15,7 @@ import libcst as cst
 
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children
+from torchlint.semantics.nodes import children
 from torchlint.semantics.values import Kind, Value
 
 _OPERATORS: Final[dict[type[cst.CSTNode], str]] = {

@@ -18,7 +18,8 @@ from torchlint.rules._patterns import operation
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, dotted, identifier
+from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.nodes import below
 from torchlint.semantics.targets import WRITING, targets
 from torchlint.source import written
 

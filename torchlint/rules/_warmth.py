@@ -10,8 +10,9 @@ import libcst as cst
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 
 _DEEPEST: Final = 3  # how many calls deep or up a warm-up is looked for
 # Calls that take a function and do not run it.

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import libcst as cst
+
 from torchlint.semantics.enumeration import Enumeration
 from torchlint.semantics.functions import ClassInfo, Effect, FunctionInfo
 from torchlint.semantics.values import Gate, Value
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from torchlint.semantics.hotness import Body, Hot
 
 
@@ -162,3 +162,11 @@ class Context:
     def inside(self, other: Context) -> bool:
         """Whether `other` is this context or around it."""
         return any(context is other for context in self.chain())
+
+
+def leaves(body: cst.BaseSuite) -> bool:
+    """Whether a branch ends by leaving the loop around it, or the function: no round comes after it."""
+    last = body.body[-1] if body.body else None
+    if type(last) is cst.SimpleStatementLine:
+        last = last.body[-1]
+    return type(last) is cst.Break or type(last) is cst.Return

@@ -23,7 +23,8 @@ from torchlint.semantics.functions import (
     Parameter,
     Role,
 )
-from torchlint.semantics.names import below, dotted, names_read, within
+from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.nodes import below, within
 from torchlint.semantics.targets import bindings_in, changed_names, loop_names, targets
 from torchlint.semantics.values import MISSING, Gate, Kind, Value
 

@@ -13,14 +13,12 @@ from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, LoopFacts
 from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
-from torchlint.semantics.names import LEAVES, children, dotted
+from torchlint.semantics.nodes import LEAVES, children
 from torchlint.semantics.sites import Call, Sites
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, MAYBE_TENSORS, UNKNOWN, Kind, Value
 
 if TYPE_CHECKING:
     from torchlint.semantics.project import Project
-
-__all__ = ["Context", "Hot", "Model", "dotted"]
 
 
 class Model:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.names import ACCELERATORS
 from torchlint.semantics.enumeration import Enumeration
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ _PARAMETERS: Final = 61  # bits for each; parameters beyond share the last but o
 PLACES: Final = (1 << _PARAMETERS) - 1
 # Beside parameters: on some way it is on a device whatever these are, as after `if cuda: x = x.cuda()`.
 OWN_DEVICE: Final = 1 << _PARAMETERS - 1
+
+
+def device_bits(text: str) -> int:
+    """Where a device string such as "cuda:0" points to; 0 for any other text."""
+    kind = text.split(":", 1)[0]
+    if kind == "cpu":
+        return HOST
+    return DEVICE if kind in ACCELERATORS else 0
 
 
 def dependence(index: int) -> int:

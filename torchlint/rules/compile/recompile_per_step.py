@@ -16,8 +16,9 @@ from torchlint.rules.compile._regions import because, region
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import names_read, within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import Gate, Kind
 
 _COMPILERS = ("torch.compile", "torch.nn.Module.compile")

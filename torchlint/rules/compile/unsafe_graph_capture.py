@@ -13,8 +13,9 @@ from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import MAYBE_TENSORS, UNKNOWN, Kind
 
 _WAITS = frozenset("item tolist cpu numpy nonzero unique masked_select synchronize".split())

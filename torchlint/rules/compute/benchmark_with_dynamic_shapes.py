@@ -13,7 +13,8 @@ from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rul
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import children
 from torchlint.semantics.values import Kind
 
 _SWITCH: Final = "torch.backends.cudnn.benchmark"

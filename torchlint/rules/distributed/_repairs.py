@@ -10,7 +10,8 @@ from torchlint.findings import Applicability
 from torchlint.rules._repairs import Unfit, code, repair, spell
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, dotted
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import below
 from torchlint.source.written import comment_behind
 
 

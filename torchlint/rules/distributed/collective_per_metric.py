@@ -11,8 +11,9 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import names_read, within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import ATTACHED, DETACHED, Kind
 
 _REDUCES = tuple(

@@ -14,8 +14,9 @@ from torchlint.rules.measurement._intervals import Happening, happenings
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import Gate
 from torchlint.source import written
 

@@ -13,7 +13,8 @@ from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted, names_read, within
+from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.nodes import children, within
 from torchlint.semantics.values import Kind, Value
 
 _OPTION: Final = "find_unused_parameters"

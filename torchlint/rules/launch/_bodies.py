@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.sites import Call, Loop
 from torchlint.semantics.targets import changed_names, clauses, targets
 

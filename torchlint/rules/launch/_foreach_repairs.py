@@ -20,7 +20,8 @@ from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.launch._repairs import lines_behind
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, names_read
+from torchlint.semantics.names import names_read
+from torchlint.semantics.nodes import below
 
 # In-place methods, and how many of their arguments a foreach function takes as they are.
 _FOREACH: Final = frozenset("mul_ add_ sub_ div_ copy_ lerp_ zero_ addcmul_ addcdiv_ clamp_min_ clamp_max_".split())

@@ -22,7 +22,8 @@ from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.launch._bodies import names_written
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, dotted, names_read
+from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.nodes import below
 from torchlint.semantics.targets import loop_names
 from torchlint.semantics.values import Kind
 

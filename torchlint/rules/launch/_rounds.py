@@ -6,7 +6,8 @@ import libcst as cst
 
 from torchlint.rules.launch._bodies import slice_of_one
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, dotted, names_read, within
+from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.nodes import children, within
 from torchlint.semantics.targets import bound_names, clauses, targets
 from torchlint.source import written
 

@@ -22,7 +22,8 @@ from torchlint.rules.launch._bodies import names_written
 from torchlint.rules.launch._repairs import lines_behind, start_before
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, dotted, names_read
+from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.nodes import below
 from torchlint.semantics.values import Kind
 from torchlint.source.written import parentheses, parsed
 

@@ -17,7 +17,8 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, names_read, within
+from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.nodes import within
 from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import Kind, Value
 

@@ -19,7 +19,8 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import names_read, within
+from torchlint.semantics.names import names_read
+from torchlint.semantics.nodes import within
 from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import DETACHED, DEVICE, MAYBE_TENSORS, Kind, Value
 

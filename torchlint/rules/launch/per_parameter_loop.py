@@ -17,7 +17,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import Kind, Value
 

@@ -20,7 +20,8 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import names_read, within
+from torchlint.semantics.names import names_read
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")

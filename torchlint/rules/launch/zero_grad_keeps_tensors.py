@@ -13,7 +13,7 @@ from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rul
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import Kind
 
 _CAPTURES: Final = frozenset("CUDAGraph CudaGraphModule make_graphed_callables".split())

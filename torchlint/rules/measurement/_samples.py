@@ -14,8 +14,9 @@ from torchlint.rules.measurement._intervals import happenings
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import DEVICE, Kind
 
 # Figures that the first sample does not move, and figures that say how far samples lie apart.

@@ -15,7 +15,8 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.hotness import does, iterates
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import names_read, within
+from torchlint.semantics.names import names_read
+from torchlint.semantics.nodes import within
 
 _PROFILERS = ("torch.profiler.profile", "torch.autograd.profiler.profile")
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.FORWARD})

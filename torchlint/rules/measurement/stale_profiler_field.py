@@ -11,7 +11,8 @@ from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, identifier
+from torchlint.semantics.names import identifier
+from torchlint.semantics.nodes import below
 from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import Kind
 

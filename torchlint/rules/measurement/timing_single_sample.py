@@ -21,8 +21,9 @@ from torchlint.rules.measurement._samples import (
 )
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 
 
 class TimingSingleSample(Rule):

@@ -26,8 +26,9 @@ from torchlint.rules.measurement._samples import (
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import Kind
 
 

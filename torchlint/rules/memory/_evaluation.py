@@ -12,8 +12,9 @@ from torchlint.semantics import sites
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import DETACHED, Kind, Value
 

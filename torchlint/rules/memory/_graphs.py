@@ -8,8 +8,9 @@ from typing import Final
 import libcst as cst
 
 from torchlint.semantics.functions import FunctionInfo
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import children
 from torchlint.semantics.values import DETACHED, Kind
 
 _ENDS: Final = frozenset("detach data item tolist numpy".split())  # what comes before these is not run through

@@ -15,8 +15,9 @@ from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import attribute_asked, below, identifier, within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import attribute_asked, dotted, identifier
+from torchlint.semantics.nodes import below, within
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
 # Functions, methods and attributes of tensors and lists whose answer is the same with a graph and without one.

@@ -16,7 +16,8 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
-from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.values import ATTACHED, DETACHED, DEVICE, MAYBE, MAYBE_TENSORS, Kind, Value
 from torchlint.source import written
 

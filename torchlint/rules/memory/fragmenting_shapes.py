@@ -13,8 +13,9 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import below, within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import below, within
 from torchlint.semantics.values import Kind
 
 _PAD_SEQUENCE = "torch.nn.utils.rnn.pad_sequence"

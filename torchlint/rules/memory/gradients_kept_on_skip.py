@@ -13,7 +13,7 @@ from torchlint.semantics import hotness
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children, within
+from torchlint.semantics.nodes import children, within
 
 _BACKWARD = frozenset({EffectKind.BACKWARD})
 _CLEARING = frozenset({EffectKind.ZERO_GRAD})

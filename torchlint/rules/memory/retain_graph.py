@@ -16,7 +16,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, within
+from torchlint.semantics.nodes import below, within
 from torchlint.semantics.targets import loop_names
 from torchlint.semantics.values import ATTACHED, DETACHED, MAYBE, PLACES, Kind, Value, dependence
 

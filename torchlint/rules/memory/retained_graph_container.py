@@ -21,7 +21,8 @@ from torchlint.rules.memory._retention import (
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import Role
-from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.values import MISSING, Kind, Value
 
 _GROWS = frozenset("append extend insert appendleft add update setitem put push".split())

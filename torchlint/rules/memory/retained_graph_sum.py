@@ -21,8 +21,8 @@ from torchlint.rules.memory._retention import (
 )
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import names_read
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.values import Kind
 from torchlint.source.written import parentheses
 

@@ -7,7 +7,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.rules.pipeline._provenance import Provenance
-from torchlint.semantics.names import children
+from torchlint.semantics.nodes import children
 from torchlint.semantics.values import Kind
 
 _DEEPEST: Final = 12  # operations within operations that a formula may have

@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.semantics import hotness
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import children
+from torchlint.semantics.nodes import children
 
 _WAITS: Final = frozenset((EffectKind.WAIT,))
 # Methods of what else may wait: events and streams of unknown kind, threads, queues, process groups.

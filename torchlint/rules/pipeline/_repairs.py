@@ -11,7 +11,8 @@ from torchlint.rules.launch._bodies import names_written
 from torchlint.rules.launch._repairs import hoisted
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, names_read
+from torchlint.semantics.names import names_read
+from torchlint.semantics.nodes import below
 
 
 def moved_once(model: Model, site: sites.Call, loop: cst.CSTNode) -> NodeFix | None:

@@ -15,8 +15,9 @@ from torchlint.rules.pipeline._transfers import transfer_of
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import FunctionInfo, Role
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import within
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import DEVICE, HOST, MAYBE_TENSORS, Kind, Value
 
 # Methods and functions that do not use the data on the device.

@@ -11,8 +11,9 @@ from torchlint.findings import Confidence
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics.functions import ClassInfo, Role
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import below
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import below
 from torchlint.semantics.values import Kind, Value
 
 # Calls that read a whole index into Python objects.

@@ -16,7 +16,7 @@ from torchlint.rules.pipeline._provenance import Provenance
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import ATTACHED, Kind, Value
 from torchlint.source import written
 

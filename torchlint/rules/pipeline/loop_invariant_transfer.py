@@ -17,8 +17,9 @@ from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import COLD_ROLES, ClassInfo, Role
 from torchlint.semantics.hotness import Hot
-from torchlint.semantics.model import Model, dotted
-from torchlint.semantics.names import children
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import children
 from torchlint.semantics.targets import loop_names
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 

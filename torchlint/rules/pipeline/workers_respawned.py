@@ -15,7 +15,8 @@ from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import FunctionInfo
-from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Value
 
 

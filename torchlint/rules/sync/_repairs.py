@@ -24,7 +24,7 @@ from torchlint.rules._repairs import (
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below, children
+from torchlint.semantics.nodes import below, children
 from torchlint.semantics.values import Kind, Value
 
 _INTEGERS: Final = frozenset("bool uint8 int8 int16 int32 int64".split())

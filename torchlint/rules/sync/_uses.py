@@ -13,10 +13,10 @@ import libcst as cst
 
 from torchlint.knowledge import names as known
 from torchlint.semantics import hotness
-from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.contexts import Context, Iterates, Scope, leaves
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import leaves, within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import Kind, Value
 
 # Methods of simulators, called with an action, and of tokenizers, called with tokens.

@@ -15,7 +15,7 @@ from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import HOST, MAYBE_TENSORS, MISSING, Kind, Value
 
 _OFFLOADING: Final = frozenset(("cpu", "offload", "offloading"))

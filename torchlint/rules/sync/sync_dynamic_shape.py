@@ -15,7 +15,8 @@ from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._uses import used_as_tensor
 from torchlint.rules.sync._waits import as_operand, waits
 from torchlint.semantics import sites
-from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.reading.evidence import BITS
 from torchlint.semantics.values import Kind, Value
 

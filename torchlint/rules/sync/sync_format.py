@@ -14,7 +14,7 @@ from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Scope
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import Kind, Value
 
 

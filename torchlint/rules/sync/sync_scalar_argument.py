@@ -14,7 +14,8 @@ from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
-from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Kind
 
 # Parameters that are a number, but neither a size nor a position.

@@ -13,7 +13,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule, RuleSet
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import below
+from torchlint.semantics.nodes import below
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _HALF: Final = frozenset({"float16", "bfloat16"})

@@ -13,7 +13,8 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Scope
-from torchlint.semantics.model import Model, dotted
+from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Kind
 
 _NORMS: Final = frozenset(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())

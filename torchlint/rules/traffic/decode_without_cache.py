@@ -15,7 +15,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import Kind
 
 _JOINS: Final = frozenset("cat concat concatenate hstack".split())

@@ -9,7 +9,8 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics.contexts import Asked, Context, Scope
-from torchlint.semantics.names import attribute_asked, device_bits, dotted, identifier, within
+from torchlint.semantics.names import attribute_asked, dotted, identifier
+from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.attributes import AttributeReader
 from torchlint.semantics.reading.evidence import COUNTED
 from torchlint.semantics.targets import changed_names, targets
@@ -24,6 +25,7 @@ from torchlint.semantics.values import (
     Gate,
     Kind,
     Value,
+    device_bits,
 )
 
 SWAPPED = (Gate.NONE, Gate.RARE)

@@ -6,7 +6,8 @@ import libcst as cst
 
 from torchlint.knowledge import names as known
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
-from torchlint.semantics.names import below, dotted, within
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import below, within
 from torchlint.semantics.reading.own_calls import OwnCallReader
 from torchlint.semantics.values import (
     Kind,

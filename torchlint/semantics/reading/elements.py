@@ -8,7 +8,8 @@ from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, LoopFacts, Scope
 from torchlint.semantics.functions import ClassInfo, EffectKind
-from torchlint.semantics.names import dotted, identifier, within
+from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.evidence import KEYED
 from torchlint.semantics.reading.operators import OperatorReader
 from torchlint.semantics.values import (

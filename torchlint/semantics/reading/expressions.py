@@ -9,7 +9,8 @@ from typing import Any
 import libcst as cst
 
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.names import device_bits, literal_of, within
+from torchlint.semantics.names import literal_of
+from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.base import READS
 from torchlint.semantics.reading.elements import ElementReader, hashable
 from torchlint.semantics.values import (
@@ -21,6 +22,7 @@ from torchlint.semantics.values import (
     UNKNOWN,
     Kind,
     Value,
+    device_bits,
     join_optional,
 )
 

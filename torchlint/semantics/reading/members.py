@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.semantics.names import dotted, identifier, literal, within
+from torchlint.semantics.names import dotted, identifier, literal
+from torchlint.semantics.nodes import within
 from torchlint.semantics.values import Kind, Value, join, join_optional
 
 

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.semantics import sites
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
-from torchlint.semantics.names import within
+from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.attributes import placed_with
 from torchlint.semantics.reading.expressions import ExpressionReader
 from torchlint.semantics.values import (

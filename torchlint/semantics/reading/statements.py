@@ -9,10 +9,11 @@ import libcst as cst
 
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
-from torchlint.semantics.contexts import Context, LoopFacts, Scope
+from torchlint.semantics.contexts import Context, LoopFacts, Scope, leaves
 from torchlint.semantics.factors import factors
 from torchlint.semantics.functions import Role
-from torchlint.semantics.names import dotted, identifier, leaves, within
+from torchlint.semantics.names import dotted, identifier
+from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
 from torchlint.semantics.reading.members import replacing

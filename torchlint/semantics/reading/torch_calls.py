@@ -9,7 +9,6 @@ from torchlint.findings import Confidence
 from torchlint.knowledge.names import AUTOCASTS
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.names import device_bits
 from torchlint.semantics.reading.modules import all_sure
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -23,6 +22,7 @@ from torchlint.semantics.values import (
     UNKNOWN,
     Kind,
     Value,
+    device_bits,
 )
 
 if TYPE_CHECKING:
