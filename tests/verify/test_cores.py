@@ -39,6 +39,16 @@ def test_a_sample_is_taken_on_a_calm_processor_and_backward_has_another(monkeypa
     assert system.at == 2
     assert system.allowed[77] == {4}
     assert system.allowed[0] == {0, 1, 2, 3}  # what the code starts is not crowded on one processor
+    cores.release()
+    assert system.allowed == {0: {0, 1, 2, 3, 4}, 77: {0, 1, 2, 3, 4}}
+
+
+def test_code_that_starts_nothing_waits_for_backward_on_one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = System(monkeypatch, {0: SLOW, 1: SLOW, 2: FAST, 3: SLOW})
+    cores = Cores(list(system.speeds), [77])
+    for _ in range(2):
+        assert cores.settle(alone=True) == FAST
+        assert system.allowed == {0: {2}, 77: {2}}
 
 
 def test_one_stays_while_it_is_calm_and_moves_on_when_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,7 @@ MAX_ANSWER = 32 << 20  # bytes
 MIN_CORES = 4  # of a device's workers, to give one of them to backward alone
 AGAIN_FIRST_US = 2e6  # of the first call, above which there is no further process: it would begin with one as well
 BUSY = 0.8  # of a call's time, for which the device must be busy to be what bounds it
+AGAIN = 3  # times as long as in the first process pairs are measured in a further one
 KEPT_BACK = 0.75  # of the budget, for the highest rungs; the rest is for lower ones and further processes
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
 SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
@@ -70,13 +71,14 @@ class Limits:
         seconds: from its start to its result; then it is killed. Code that is compiled has three times as long.
         memory_bytes: of the host, by its whole process group.
         pair_seconds: that interleaved pairs are measured at most, within `seconds`.
-        processes: in which what the host bounds is timed at most, each for `pair_seconds`.
+        processes: in which what the host bounds is timed at most; those after the first, which have less to do beside,
+            take AGAIN times `pair_seconds`.
     """
 
     seconds: float = 60.0
     memory_bytes: int = 16 << 30
     pair_seconds: float = 1.0
-    processes: int = 5
+    processes: int = 4
 
 
 class Watcher:
@@ -595,7 +597,8 @@ class _Run:
             return {"status": "not run", "reason": why}
         settled = self.settled.get(experiment["id"])
         share = self.remaining() * len(self.devices) / (left + 1) * (KEPT_BACK if settled is None else 1.0)
-        seconds = max(0.2, min(self.limits.pair_seconds, share - self.beside()))
+        wanted = self.limits.pair_seconds * (1 if settled is None else AGAIN)
+        seconds = max(0.2, min(wanted, share - self.beside()))
         if not spare:
             together = min(TOGETHER, left + 1) if device.startswith("cuda") else 1
             nursery = self.nurseries[device]

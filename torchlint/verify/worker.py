@@ -40,7 +40,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from torchlint.verify import policy
-from torchlint.verify.cores import CALM, Cores, threads_of_backward
+from torchlint.verify.cores import CALM, Cores, count_threads, threads_of_backward
 from torchlint.verify.guard import MEASURED, Guard, changed, confine, landmarks, python, tame
 from torchlint.verify.helpers import Recording, helpers
 from torchlint.verify.search import MAX_STEMS, Outcome, search
@@ -467,6 +467,8 @@ class Bench:
         self.early = _EarlyReadings(torch) if experiment.get("criterion") == "clock" else None
         self.phases: dict[str, float] = {}
         self.shared = False  # whether the calls of a stretch share their arguments
+        self.alone = False  # whether the code is known to start no threads and no processes
+        self.threads = count_threads()
         loaders = torch.utils.data.dataloader
         ends = ("__init__", "_shutdown_workers")
         self.starts = _MethodsWatch(loaders._MultiProcessingDataLoaderIter, ends, self.clock)
@@ -509,7 +511,7 @@ class Bench:
         in life.
         """
         entry, calls = self.prepare(variant, copies)
-        pulse = self.cores.settle()
+        pulse = self.cores.settle(self.alone)
         if self.shared:
             entry(*calls[0])
         self.sync()
@@ -521,6 +523,11 @@ class Bench:
             taken = self.clock() - started
         self.startups[variant.label].append(self.starts.seconds / copies)
         return Sample((taken - self.starts.seconds) / copies, max(pulse, self.cores.pulse()))
+
+    def is_alone(self) -> bool:
+        """Whether the code, which has run, started no threads and no processes: neither workers nor a compiler."""
+        started = count_threads() > self.threads or any(any(times) for times in self.startups.values())
+        return not (started or self.keep or self.compiles)
 
     def may_share(self) -> bool:
         """Whether calls one after the other may be given the same arguments: none changes the shape of anything."""
@@ -561,12 +568,13 @@ class Bench:
         self.phase("first", begun)
         begun = self.clock()
         copies = self.choose_copies()
+        self.alone = self.is_alone()
         outcome.update(self.pairs(copies))
         self.phase("pairs", begun)
         outcome.update(
             calls_per_sample=copies["before"],
             shared=self.shared,
-            settled={"sizes": self.inputs.sizes, "copies": copies, "shared": self.shared},
+            settled={"sizes": self.inputs.sizes, "copies": copies, "shared": self.shared, "alone": self.alone},
         )
         for label in ("before", "after"):
             outcome[label]["first_us"] = first[label] * 1e6
@@ -590,7 +598,7 @@ class Bench:
             outcome = self.attempt(self.experiment["trial"])
             if outcome.error is not None:
                 raise Failed(self.told(outcome.error))
-        self.shared = settled["shared"]
+        self.shared, self.alone = settled["shared"], settled["alone"]
         for variant in self.variants:
             self.call(variant)
         return self.pairs(settled["copies"])
@@ -602,6 +610,7 @@ class Bench:
         gc.freeze()
         gc.disable()
         rounds = self.measure(copies)
+        self.cores.release()
         gc.enable()
         series = [calm_seconds([sample for round_ in rounds for sample in round_[index]]) for index in (0, 1)]
         ratios = [compared(round_) for round_ in rounds]
@@ -979,7 +988,7 @@ class Bench:
                         entry(*arguments)
                         self.sync()
                     watch.spans.clear()
-                    pulse = self.cores.settle()
+                    pulse = self.cores.settle(self.alone)
                     entry(*arguments)
                     self.sync()
                     pulse = max(pulse, self.cores.pulse())
@@ -989,6 +998,7 @@ class Bench:
                 with contextlib.suppress(IndexError):
                     read = statistics.median(watch.spans[i][1] for i in flagged)
                     reported[variant.label].append(Sample(read, pulse))
+        self.cores.release()
         before, after = (calm_seconds(samples) for samples in reported.values())
         if not before or not after:
             return {}
@@ -1731,6 +1741,7 @@ def warm_up(torch: Any, device: Any) -> None:
     layer(torch.randn(8, 8, device=device)).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
+    torch.ones(1 << 18).sum()  # starts the threads that share an operation of the host
     if device.type == "cuda":
         torch.cuda.manual_seed_all(0)
         torch.cuda.synchronize()
