@@ -70,6 +70,14 @@ TO_A_NUMBER: Final = frozenset(
     nansum prod ptp std sum trace var""".split()
 )
 
+# Functions of one element each, and methods of the same names: of single numbers they make single numbers.
+ELEMENTWISE: Final = frozenset(
+    f"numpy.{name}"
+    for name in """abs absolute add arccos arcsin arctan arctan2 around cbrt ceil clip copy cos cosh deg2rad divide exp
+    exp2 expm1 floor fmax fmin hypot log log10 log1p log2 maximum minimum mod multiply nan_to_num negative power rad2deg
+    radians reciprocal rint round sign sin sinh sqrt square subtract tan tanh true_divide trunc""".split()
+)
+
 # Random draws, and the argument that says how many: without it they give one number.
 DRAWS: Final = {
     f"numpy.random.{name}": size

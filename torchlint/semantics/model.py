@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.names import BUILTINS
 from torchlint.semantics import contexts, hotness
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, LoopFacts
@@ -136,6 +137,8 @@ class Model:
     def resolve(self, node: cst.BaseExpression) -> str | None:
         """The qualified name of an expression, or None."""
         value = self.value(node)
+        if value.fn is not None and value.qual in BUILTINS:
+            return None  # a `sum` of the program's own
         return value.qual if value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.NAMESPACE, Kind.MODULE) else None
 
     def call(self, node: cst.CSTNode) -> Call | None:

@@ -425,8 +425,10 @@ def _join_kinds(a: Value, b: Value) -> Value:
     for x, y in ((a, b), (b, a)):
         if x.kind is Kind.TENSOR:
             if y.kind in _SCALARS:
-                # `total = 0`, then `total += loss`: a tensor from the second round on.
-                return x.but(conf=min(x.conf, Confidence.LIKELY), origins=_union(a.origins, b.origins), const=MISSING)
+                # `total = 0`, then `total += loss`: a tensor from the second round on. What was read is a number, and
+                # the other way, as for a loss of zero, is the seldom one.
+                conf = Confidence.POSSIBLE if y.kind is Kind.NUMBER and y.origins else Confidence.LIKELY
+                return x.but(conf=min(x.conf, conf), origins=_union(a.origins, b.origins), const=MISSING)
             if y.kind in (Kind.UNKNOWN, Kind.BATCH):
                 return x.but(
                     conf=min(x.conf, Confidence.LIKELY),

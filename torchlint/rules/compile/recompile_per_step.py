@@ -24,7 +24,7 @@ from torchlint.semantics.values import Gate, Kind
 _COMPILERS = ("torch.compile", "torch.nn.Module.compile")
 _PAD_SEQUENCE = "torch.nn.utils.rnn.pad_sequence"
 _CUDA_GRAPHS = ("reduce-overhead", "max-autotune")
-_GROWS = frozenset("append extend insert appendleft add".split())
+_GROWS = frozenset("append extend insert appendleft".split())  # not a set, which may hold the same already
 
 
 @dataclass(frozen=True, slots=True)

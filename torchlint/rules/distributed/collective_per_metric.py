@@ -11,6 +11,7 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.nodes import within
@@ -75,6 +76,8 @@ class CollectivePerMetric(Rule):
         function = model.function_of(site.context)
         if name is not None and (function.needs_graph(name) or self._computes(name, site, model)):
             return
+        if function.role is Role.OPTIMIZER_STEP:
+            return  # it reports nothing
         if any(_is_gradient(node) for origin in value.origins for node in within([origin])):
             return
         yield Report(
@@ -97,7 +100,7 @@ class CollectivePerMetric(Rule):
             and assign.value_node is not None
             and dotted(assign.value_node) == name
         ]
-        return any(self._goes_on(one, site, model) for one in (name, *same))
+        return any(self._goes_on(one, site, model) for one in (name, *same)) or self._answers_caller(name, site, model)
 
     def _goes_on(self, name: str, site: sites.Call, model: Model) -> bool:
         for binary in model.sites.binaries:
@@ -107,11 +110,30 @@ class CollectivePerMetric(Rule):
         calls = [call for call in model.sites.calls if call.context.owner is site.context.owner]
         if any(_scales(call, name) or _is_decided_by(name, call.context) for call in calls):
             return True
-        if any(_steers(call, name, model) for call in calls) or _answers_caller(name, site, model):
+        if any(_steers(call, name, model) for call in calls):
             return True
         return any(
             truth.context.owner is site.context.owner and name in names_read(truth.node) for truth in model.sites.truths
         )
+
+    def _answers_caller(self, name: str, site: sites.Call, model: Model) -> bool:
+        """Whether what is made of the value is given back, and a caller branches by that: `if any_rank(bad):`.
+
+        Or all that call it on every step go on with it: `n = reduced(n)`.
+        """
+        owner = site.context.owner
+        if owner is None or not any(name in names_read(node) for node, _, _ in owner.return_sites):
+            return False
+        if any(_branches(caller.node, model) for caller in owner.callers):
+            return True
+        hot = [caller.node for caller in owner.callers if model.hot(caller.context) is not None]
+        return bool(hot) and all(self._goes_on_with(call, model) for call in hot)
+
+    def _goes_on_with(self, call: cst.CSTNode, model: Model) -> bool:
+        """Whether what a call gives is bound to a name, and that goes on."""
+        site, around = model.call(call), model.parent(call)
+        name = dotted(around.targets[0].target) if isinstance(around, cst.Assign) else None
+        return site is not None and name is not None and self._goes_on(name, site, model)
 
 
 def _reduces_each_step(site: sites.Call) -> bool:
@@ -132,18 +154,12 @@ def _is_decided_by(name: str, context: Context) -> bool:
     return any(name in names_read(test) for test in tests if test is not None)
 
 
-def _answers_caller(name: str, site: sites.Call, model: Model) -> bool:
-    """Whether the function gives back what is made of the value, and a caller branches by that: `if any_rank(bad):`."""
-    owner = site.context.owner
-    if owner is None or not any(name in names_read(node) for node, _, _ in owner.return_sites):
-        return False
-    for caller in owner.callers:
-        node, around = caller.node, model.parent(caller.node)
-        while isinstance(around, (cst.UnaryOperation, cst.BooleanOperation, cst.Comparison)):
-            node, around = around, model.parent(around)
-        if isinstance(around, (cst.If, cst.While, cst.IfExp)) and around.test is node:
-            return True
-    return False
+def _branches(node: cst.CSTNode, model: Model) -> bool:
+    """Whether a branch is taken by what an expression gives."""
+    around = model.parent(node)
+    while isinstance(around, (cst.UnaryOperation, cst.BooleanOperation, cst.Comparison)):
+        node, around = around, model.parent(around)
+    return isinstance(around, (cst.If, cst.While, cst.IfExp)) and around.test is node
 
 
 def _is_gradient(node: cst.CSTNode) -> bool:

@@ -20,7 +20,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.nodes import within
 from torchlint.semantics.targets import bound_names
-from torchlint.semantics.values import Kind, Value
+from torchlint.semantics.values import Gate, Kind, Value
 
 _FAR: Final = 6  # names from a piece to what grows
 # What makes less of a tensor than there was.
@@ -52,7 +52,9 @@ class CatInLoop(Rule):
         loop, confidence = found
         facts = loop.loop
         assert facts is not None
-        if facts.count is not None and facts.count <= FEW_ROUNDS:
+        if (facts.count is not None and facts.count <= FEW_ROUNDS) or _over_axes(loop, model):
+            return
+        if _is_seldom(site.context, loop):
             return
         kind = hotness.iterates(loop)
         if model.is_role(site.context, Role.SETUP) or _over_names(loop):
@@ -219,6 +221,25 @@ def _made_inside(owner: Value | None, loop: Context) -> bool:
         return True
     body = set(within([loop.node]))
     return any(origin in body for origin in owner.origins)
+
+
+def _is_seldom(context: Context, loop: Context) -> bool:
+    """Whether the call runs in a few rounds of the loop only."""
+    return any(link.gate is Gate.RARE and link.inside(loop) for link in context.chain())
+
+
+def _over_axes(loop: Context, model: Model) -> bool:
+    """Whether each round is an axis of a tensor: `range(x.ndim)`, `range(x.dim())`, `range(len(x.shape))`."""
+    iterated = loop.node.iter if isinstance(loop.node, cst.For) else None
+    if not isinstance(iterated, cst.Call) or model.resolve(iterated.func) != "range" or not iterated.args:
+        return False
+    last = iterated.args[-1].value
+    if isinstance(last, cst.Call) and isinstance(last.func, cst.Name):
+        return (
+            model.resolve(last.func) == "len" and bool(last.args) and model.value(last.args[0].value).kind is Kind.SHAPE
+        )
+    asked = last.func if isinstance(last, cst.Call) else last
+    return isinstance(asked, cst.Attribute) and asked.attr.value in ("dim", "ndim", "ndimension")
 
 
 def _over_names(loop: Context) -> bool:

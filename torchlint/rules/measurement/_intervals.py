@@ -87,11 +87,11 @@ def _gates(context: Context) -> Iterator[cst.CSTNode | None]:
             yield link.node
 
 
-def _runs_with(wait: Happening, end: Happening) -> bool:
-    """Whether a wait happens on every way to `end`: no gate that makes code rare stands around the wait alone."""
-    if not wait.gates <= end.gates:
+def _runs_with(effect: Happening, end: Happening) -> bool:
+    """Whether an effect happens on every way to `end`: no gate that makes code rare stands around it alone."""
+    if not effect.gates <= end.gates:
         return False
-    for link in wait.context.chain():
+    for link in effect.context.chain():
         if link.scope is Scope.FUNCTION:
             return True
         if link.scope is Scope.BRANCH and link.gate in (Gate.RARE, Gate.DEBUG) and not end.context.inside(link):
@@ -205,7 +205,7 @@ def _pending(between: Sequence[Happening], end: Happening, model: Model, *, arou
             ):
                 return None  # a point of rest in every round: what is left over is one round at the most
             pending = None
-        elif effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD):
+        elif effect.kind in (EffectKind.LAUNCH, EffectKind.FORWARD) and _runs_with(happening, end):
             sure = _launches(effect, model)
             # What is still queued at the end of a long run is little of the whole.
             unsure = unsure or _is_long_run(happening, end.context)

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
-from torchlint.semantics.nodes import children
+from torchlint.semantics.nodes import children, within
 from torchlint.semantics.values import DETACHED, Kind
 
 _ENDS: Final = frozenset("detach data item tolist numpy".split())  # what comes before these is not run through
@@ -34,6 +34,15 @@ def shared_graph(one: cst.CSTNode, other: cst.CSTNode, function: FunctionInfo, m
     if all(isinstance(maker, str) and "." not in maker for maker in common):
         return Shared.ARGUMENTS if common else Shared.NOTHING
     return Shared.SOMETHING
+
+
+def made_before(backward: cst.CSTNode, loop: cst.CSTNode, function: FunctionInfo, model: Model) -> bool:
+    """Whether a backward runs through what was computed before the loop around it: so does that of the next round."""
+    inside = set(within([loop.body])) if isinstance(loop, (cst.For, cst.While)) else set()
+    return any(
+        isinstance(maker, cst.Call) and maker not in inside and model.value(maker).attached
+        for maker in _makers(backward, function, model) or ()
+    )
 
 
 def _makers(backward: cst.CSTNode, function: FunctionInfo, model: Model) -> set[cst.CSTNode | str] | None:

@@ -10,7 +10,7 @@ from torchlint.findings import Applicability, Confidence
 from torchlint.rules._repairs import remove_argument
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
-from torchlint.rules.memory._graphs import Shared, shared_graph
+from torchlint.rules.memory._graphs import Shared, made_before, shared_graph
 from torchlint.rules.memory._retention import may_hold_graph
 from torchlint.semantics import hotness, sites
 from torchlint.semantics.contexts import Context
@@ -43,7 +43,7 @@ class RetainGraph(Rule):
         function = model.function_of(site.context)
         confidence = self._unfollowed(site, function, model)
         loop = next(iter(site.context.enclosing_loops()), None)
-        if confidence is None or (loop is not None and self._carries_graph(loop, function, model)):
+        if confidence is None or (loop is not None and self._carries_graph(site.node, loop, function, model)):
             return
         if loop is not None and self._made_before(loop, function, model):
             confidence = Confidence.POSSIBLE
@@ -113,10 +113,10 @@ class RetainGraph(Rule):
             for effect in function.effects
         )
 
-    def _carries_graph(self, loop: Context, function: FunctionInfo, model: Model) -> bool:
+    def _carries_graph(self, backward: cst.CSTNode, loop: Context, function: FunctionInfo, model: Model) -> bool:
         """Whether the next round may run through this round's graph: it starts outside, or a state is carried over."""
         assert loop.loop is not None
-        if not any(
+        if made_before(backward, loop.loop.node, function, model) or not any(
             effect.kind is EffectKind.FORWARD
             and effect.context.inside(loop)
             or (effect.callee is not None and effect.context.inside(loop))

@@ -17,7 +17,7 @@ from torchlint.semantics import hotness, sites
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.nodes import within
-from torchlint.semantics.values import ATTACHED, Kind, Value
+from torchlint.semantics.values import ATTACHED, MISSING, Kind, Value
 from torchlint.source import written
 
 # Factories that need nothing of the host, and those whose numbers are the same on every device.
@@ -213,7 +213,9 @@ class _Making:
         if not isinstance(written_by, cst.Assign):
             return False
         value = model.value(written_by.value)
-        return value.kind is Kind.NUMBER or self._takes(written_by.value, value)
+        if value.kind is Kind.NUMBER:
+            return value.const is not MISSING or not _in_loop(written_by, model)  # data of the host, row by row
+        return self._takes(written_by.value, value)
 
     def _asks_of(self, use: cst.BaseExpression, model: Model) -> bool:
         """Whether a use asks for what the host knows of a tensor, or changes it in place by what was made as well."""
@@ -229,6 +231,14 @@ class _Making:
             and (call.method or "").endswith("_")
             and all(self._takes(a.node, a.value) for a in call.arguments if a.value.is_tensor)
         )
+
+
+def _in_loop(node: cst.CSTNode, model: Model) -> bool:
+    """Whether a statement stands in a loop of its function."""
+    around = model.parent(node)
+    while around is not None and not isinstance(around, (cst.FunctionDef, cst.For, cst.While)):
+        around = model.parent(around)
+    return isinstance(around, (cst.For, cst.While))
 
 
 def _is_formula(node: cst.BaseExpression) -> bool:

@@ -69,7 +69,8 @@ class NaiveSoftmax(Rule):
         exponential = _softmax(model, made)
         if exponential is None:
             return
-        confidence = Confidence.LIKELY if exponential.certain else Confidence.POSSIBLE
+        plain = exponential.certain and not _is_written_to(exponential.operations[0], model)
+        confidence = Confidence.LIKELY if plain else Confidence.POSSIBLE
         impact = None
         if _over_positions(model, exponential.operations[0]):
             confidence, impact = Confidence.POSSIBLE, Impact.LOW  # a small kernel of constants, a Gaussian
@@ -120,6 +121,13 @@ def _softmax(model: Model, made: Operation) -> Reached | None:
             elif _same(model, above, over, exponential.operations[0], under.operations[0]):
                 return Reached(exponential.operations, exponential.certain and under.certain and summed.certain)
     return None
+
+
+def _is_written_to(exponential: Operation, model: Model) -> bool:
+    """Whether entries of the exponential get other values, as those of a mask do: no softmax knows of them."""
+    return any(
+        site.mode in ("write", "update") and exponential.node in site.base.origins for site in model.sites.subscripts
+    )
 
 
 def _reduced_over_processes(model: Model, total: Operation) -> bool:

@@ -16,9 +16,24 @@ def array(site: sites.Call, dtype: str | None, name: str) -> Value:
     whole = name in known.TO_A_NUMBER and not asked and given <= 0 and not site.opaque_arguments
     if name in known.DRAWS and not site.opaque_arguments:
         whole = site.argument(known.DRAWS[name], "size") is None
+    operands = [argument.value for argument in site.arguments]
+    if site.receiver is not None and site.receiver.kind is Kind.NDARRAY:
+        operands = [site.receiver] if name == "numpy.astype" else [site.receiver, *operands]
     if name in known.DTYPES:  # `np.int64(n)`
-        whole = all(argument.value.kind is Kind.NUMBER for argument in site.arguments)
+        whole = not any(map(_may_be_many, operands))
+    elif name in known.ELEMENTWISE or name == "numpy.astype":
+        whole = bool(operands) and all(map(is_single, operands))
     return Value(Kind.NDARRAY, device=HOST, dtype=dtype, rank=0 if whole else None, origins=(site.node,))
+
+
+def is_single(value: Value) -> bool:
+    """Whether it is one number: Python's, or one of NumPy's."""
+    return value.kind is Kind.NUMBER or (value.kind is Kind.NDARRAY and value.rank == 0)
+
+
+def _may_be_many(value: Value) -> bool:
+    """Whether there is a sign that it holds several numbers."""
+    return value.kind is Kind.CONTAINER or (value.kind is Kind.NDARRAY and value.rank != 0) or bool(value.rank)
 
 
 def function_dtype(qual: str, site: sites.Call) -> str | None:

@@ -79,7 +79,7 @@ class CallReader(ManagerReader):
 
     def callee_name(self, function: Value, receiver: Value | None, method: str | None) -> str | None:
         if function.fn is not None or (function.cls is not None and function.kind is Kind.CLASS):
-            return function.qual
+            return None if function.qual in known.BUILTINS else function.qual  # a `sum` of the program's own
         if receiver is not None and method is not None:
             if receiver.kind is Kind.TENSOR or receiver.kind is Kind.BATCH:
                 return f"torch.Tensor.{method}"

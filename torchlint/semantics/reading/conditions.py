@@ -40,6 +40,12 @@ _COUNTER_NAMES = frozenset(
 )
 
 
+_OTHER_THAN = (cst.IsNot, cst.NotEqual)
+
+
+_OTHER = Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)  # than the tensor or the container that was asked for
+
+
 _NO_TENSORS = (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY)
 
 
@@ -214,8 +220,8 @@ class ConditionReader(AttributeReader):
                 kept = right
             elif type(operator) is cst.NotEqual and isinstance(right, (cst.Name, cst.Attribute)):
                 kept = test.left
-            elif type(operator) is cst.LessThan or type(operator) is cst.GreaterThan:
-                kept = test.left if dotted(test.left) else right
+            elif isinstance(operator, (cst.LessThan, cst.GreaterThan, cst.LessThanEqual, cst.GreaterThanEqual)):
+                kept = next(filter(self._is_kept, map(_of_size, (test.left, right))), None)
             since = test.left
             if type(since) is cst.BinaryOperation and type(since.operator) is cst.Subtract and not flipped:
                 last = dotted(since.right)  # `step - saved_at >= interval`, and then `saved_at = step`
@@ -243,12 +249,17 @@ class ConditionReader(AttributeReader):
                     return Gate.RARE
             return Gate.NONE
         name = attribute_asked(kept) or dotted(kept) if kept is not None else None
-        if name is None or ("." not in name and not self._is_outer(name)):
+        if kept is None or name is None or not self._is_kept(kept):
             return Gate.NONE
         if any(self.once(_assigns, body, name) for body in (node.body, *self._run_in(node.body))):
             return Gate.RARE
         raised = kept is test and any((name, "True") in self.once(_set_in, p) for p in self.frame.info.body_nodes)
         return Gate.RARE if raised else Gate.NONE
+
+    def _is_kept(self, node: cst.BaseExpression) -> bool:
+        """Whether what an expression names, or asks for, outlives a call: an attribute, or a name from outside."""
+        name = attribute_asked(node) or dotted(node)
+        return name is not None and ("." in name or self._is_outer(name))
 
     def _held_in(self, test: cst.Attribute) -> list[str]:
         """The attributes that tell the truth of one: itself, or those that its property looks at."""
@@ -343,6 +354,10 @@ class ConditionReader(AttributeReader):
                         else v
                     ),
                 )
+            elif _asks_for_type(test.left) and isinstance(comparison.operator, (cst.Is, cst.Equal, *_OTHER_THAN)):
+                assert isinstance(test.left, cst.Call)
+                other = isinstance(comparison.operator, _OTHER_THAN)
+                self._narrow_kind(test.left.args[0].value, right, holds != other)
             elif type(test.left) is cst.Attribute and test.left.attr.value == "type":
                 owner = test.left.value
                 if type(owner) is cst.Attribute and owner.attr.value == "device":
@@ -376,51 +391,47 @@ class ConditionReader(AttributeReader):
         if not test.args:
             return
         function = self.eval_quietly(test.func)
-        if function.qual == "torch.is_tensor" or (
-            function.qual == "isinstance" and len(test.args) == 2 and self._names_tensor(test.args[1].value)
-        ):
-            if holds:
-                self._rebind(
-                    test.args[0].value,
-                    lambda v: (
-                        v
-                        if v.kind is Kind.TENSOR or _is_no_tensor(v)
-                        else v.but(
-                            kind=Kind.TENSOR,
-                            conf=Confidence.LIKELY,
-                            device=v.device or ANYWHERE,
-                            graph=v.graph or MAYBE,
-                        )
-                    ),
-                )
-            else:
-                self._rebind(
-                    test.args[0].value,
-                    lambda v: Value(Kind.UNKNOWN, device=HOST, graph=DETACHED) if v.kind is Kind.TENSOR else v,
-                )
+        if function.qual == "torch.is_tensor":
+            self._narrow_tensor(test.args[0].value, holds)
         elif function.qual == "isinstance" and len(test.args) == 2:
-            if holds:
+            if holds and not self._names_tensor(test.args[1].value):
                 self._narrow_first(test)
-            declared = self.annotated(test.args[1].value)
-            if not holds:
-                if declared.kind is Kind.CONTAINER:  # not what it is everywhere else: nothing is known of it here
-                    self._rebind(
-                        test.args[0].value,
-                        lambda v: (
-                            Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
-                            if v.kind is Kind.CONTAINER and v.qual == declared.qual
-                            else v
-                        ),
-                    )
-            elif declared.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY, Kind.MODULE):
-                self._rebind(
-                    test.args[0].value,
-                    lambda v: (
-                        v
-                        if v.kind is declared.kind
-                        else declared.but(elem=(v.elem or v) if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
-                    ),
+            self._narrow_kind(test.args[0].value, test.args[1].value, holds)
+
+    def _narrow_tensor(self, node: cst.BaseExpression, holds: bool) -> None:
+        """What is known of an expression where it is a tensor, or is none."""
+        if not holds:
+            self._rebind(node, lambda v: _OTHER if v.kind is Kind.TENSOR else v)
+            return
+        self._rebind(
+            node,
+            lambda v: (
+                v
+                if v.kind is Kind.TENSOR or _is_no_tensor(v)
+                else v.but(
+                    kind=Kind.TENSOR, conf=Confidence.LIKELY, device=v.device or ANYWHERE, graph=v.graph or MAYBE
                 )
+            ),
+        )
+
+    def _narrow_kind(self, node: cst.BaseExpression, asked: cst.BaseExpression, holds: bool) -> None:
+        """What is known of an expression where it is of a class, or is not."""
+        if self._names_tensor(asked):
+            self._narrow_tensor(node, holds)
+            return
+        declared = self.annotated(asked)
+        if not holds:
+            if declared.kind is Kind.CONTAINER:  # not what it is everywhere else: nothing is known of it here
+                self._rebind(node, lambda v: _OTHER if v.kind is Kind.CONTAINER and v.qual == declared.qual else v)
+        elif declared.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY, Kind.MODULE):
+            self._rebind(
+                node,
+                lambda v: (
+                    v
+                    if v.kind is declared.kind
+                    else declared.but(elem=(v.elem or v) if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
+                ),
+            )
 
     def asks_for_tensor(self, test: cst.BaseExpression) -> bool:
         """`torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`, `hasattr(x, "to")`."""
@@ -467,6 +478,11 @@ class ConditionReader(AttributeReader):
         )
 
 
+def _asks_for_type(node: cst.BaseExpression) -> bool:
+    """`type(x)`."""
+    return type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "type" and len(node.args) == 1
+
+
 def _given(test: cst.BaseExpression) -> cst.BaseExpression | None:
     """What a test asks to be something: `x` in `x is not None`."""
     if type(test) is not cst.Comparison or type(test.comparisons[0].operator) is not cst.IsNot:
@@ -493,6 +509,17 @@ def crosses_interval(left: cst.BaseExpression, right: cst.BaseExpression) -> boo
         return False
     lengths = {dotted(side.right) for side in sides if type(side) is cst.BinaryOperation}
     return len(lengths) == 1 and None not in lengths
+
+
+def _of_size(node: cst.BaseExpression) -> cst.BaseExpression:
+    """`x` in `x.shape[0]`, `x.size(0)` and `len(x)`; any other expression itself."""
+    if type(node) is cst.Subscript and type(node.value) is cst.Attribute and node.value.attr.value == "shape":
+        return node.value.value
+    if type(node) is cst.Call and type(node.func) is cst.Attribute and node.func.attr.value == "size":
+        return node.func.value
+    if type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "len" and len(node.args) == 1:
+        return node.args[0].value
+    return node
 
 
 def _unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:

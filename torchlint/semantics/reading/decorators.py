@@ -62,6 +62,8 @@ class DecoratorReader(OwnCallReader):
             last = base.rsplit(".", 1)[-1]
             if any(last.endswith(suffix) and name in methods for suffix, methods in known.NO_GRAD_METHODS.items()):
                 info.no_grad = True
+        if role is Role.STEP and name in known.NO_GRAD_METHODS["LightningModule"] and _has_unread_base(cls):
+            info.no_grad = True
 
     def role_of(self, info: FunctionInfo, cls: ClassInfo | None, name: str) -> Role:
         if self.model.is_test_file or (
@@ -95,7 +97,7 @@ class DecoratorReader(OwnCallReader):
             for suffix, methods in known.STEP_METHODS.items():
                 if last.endswith(suffix) and name in methods:
                     return Role.STEP
-        if name in ("training_step", "validation_step", "test_step") and any(base.cls is None for base in cls.bases):
+        if name in ("training_step", "validation_step", "test_step") and _has_unread_base(cls):
             return Role.STEP
         return Role.PLAIN
 
@@ -182,6 +184,11 @@ class DecoratorReader(OwnCallReader):
             for item in (value.items or {}).values():
                 if item is not value.elem:
                     self.compile_value(item, fullgraph)
+
+
+def _has_unread_base(cls: ClassInfo | None) -> bool:
+    """Whether a class descends from one that is not read, which may be Lightning's."""
+    return cls is not None and any(base.cls is None for base in cls.bases)
 
 
 def _is_for_export(cls: ClassInfo) -> bool:

@@ -7,7 +7,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.reading.arrays import operator_dtype
+from torchlint.semantics.reading.arrays import is_single, operator_dtype
 from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine, crosses_interval
 from torchlint.semantics.reading.evidence import BITS
 from torchlint.semantics.values import (
@@ -112,9 +112,7 @@ class OperatorReader(ConditionReader):
                     rank = side.rank
             return self.launch(self.tensor(node, (left, right), dtype=dtype, rank=rank), node)
         if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
-            single = all(
-                side.kind is Kind.NUMBER or side.kind is Kind.NDARRAY and side.rank == 0 for side in (left, right)
-            )
+            single = is_single(left) and is_single(right)
             dtype = operator_dtype(operator, left, right)
             conf = max(side.conf for side in (left, right) if side.kind is Kind.NDARRAY)
             return Value(Kind.NDARRAY, conf, device=HOST, dtype=dtype, rank=0 if single else None, origins=(node,))
