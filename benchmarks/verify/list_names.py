@@ -32,16 +32,26 @@ REFUSED = {
     # They make attributes of any name and value, such as __array_interface__, which NumPy takes raw addresses from.
     "torch.nn": "ParameterDict BufferDict",
     "torch.nn.modules": "ParameterDict BufferDict Container",
-    # bmat looks names up in its caller's frame; memoryview is a ScalarType.
+    # Tables, which every later call would find as one left them.
+    "torch.nn.functional": "GRID_SAMPLE_INTERPOLATION_MODES GRID_SAMPLE_PADDING_MODES reproducibility_notes "
+    "sparse_support_notes tf32_notes",
+    "torch.linalg": "common_notes",
+    "torch.distributions": "register_kl",
+    # Tensors without memory of their own, whose operators are looked up in a table of their class.
+    "torch.sparse": "SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT SparseSemiStructuredTensorCUTLASS",
+    # bmat looks names up in its caller's frame; memoryview is a ScalarType; from_dlpack shares memory that a tensor can
+    # still move elsewhere; the last row are tables and settings in which a call can leave word for the next.
     "numpy": "load save savez savez_compressed loadtxt savetxt genfromtxt fromfile fromregex memmap ndarray recarray "
     "DataSource show_config show_runtime get_include info test source lookfor deprecate nested_iters nditer "
-    "frompyfunc setbufsize seterrcall recfromcsv recfromtxt record bmat ScalarType",
+    "frompyfunc setbufsize seterrcall recfromcsv recfromtxt record bmat ScalarType from_dlpack "
+    "sctypeDict typecodes get_printoptions geterrcall",
     "time": "pthread_getcpuclockid clock_settime clock_settime_ns tzset",
     "random": "SystemRandom",
     "functools": "singledispatch singledispatchmethod WRAPPER_ASSIGNMENTS WRAPPER_UPDATES",  # evaluate annotations
     "contextlib": "redirect_stdout redirect_stderr chdir AsyncExitStack aclosing asynccontextmanager",
     "dataclasses": "make_dataclass",
-    "typing": "get_type_hints ForwardRef evaluate_forward_ref",
+    # They evaluate text; get_origin(Type[int]) is `type`, which makes classes with any special methods.
+    "typing": "get_type_hints ForwardRef evaluate_forward_ref get_origin get_overloads clear_overloads",
     "operator": "attrgetter methodcaller",  # follow attributes that stand in strings
     # An enumeration's class makes classes with any special methods.
     "enum": "global_enum global_enum_repr global_str global_flag_repr property member nonmember EnumMeta EnumType",
@@ -138,6 +148,8 @@ INSIDES = (
     "torch.nn.RNNBase torch.nn.ParameterList torch.nn.ModuleList "
     "torch.nn.Sequential torch.nn.attention.flex_attention.BlockMask torch.distributions.Distribution"
 ).split()
+# A function that they call for each number could move the tensor's memory meanwhile; files may define others.
+WALKS = {"apply_", "map_", "map2_"}
 USUAL = (
     "_accelerator_graph_capture_health_check _adjust _apply _args _base _benchmark _buffers _call _cleanup _close "
     "_closed _collate_fn _cond _config _count _cuda_graph_capture_health_check _dataset _device _drop_last _dtype "
@@ -240,7 +252,7 @@ def attributes(names: dict[str, set[str]]) -> set[str]:
                  "CUDA "
                  "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION value args needs_input_grad saved_tensors "
                  "cuda cpu_time device_time".split())  # fmt: skip
-    return found - set(REFUSED_ATTRIBUTES)
+    return found - set(REFUSED_ATTRIBUTES) - WALKS
 
 
 def insides(names: dict[str, set[str]]) -> set[str]:

@@ -136,6 +136,8 @@ tricks = [
     lambda: fielded("x=print()"),
     lambda: fielded(ADDRESS),
     lambda: np.asarray(bytearray(8)).base.release(),
+    lambda: torch.ones(2).apply_(abs),
+    lambda: torch.ones(2).map_(torch.ones(2), max),
 ]
 for trick in tricks:
     try:
@@ -159,5 +161,46 @@ print(torch.distributions.Normal(0.0, 1.0), dataclasses.replace(Kept(), x=2))
 def test_libraries_follow_no_names_that_lead_out() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", TRICKS], capture_output=True, text=True, check=True)
     *tried, last = done.stdout.splitlines()
-    assert tried == ["stopped"] * 25
+    assert tried == ["stopped"] * 27
     assert last == "Normal(loc: 0.0, scale: 1.0) Kept(x=2)"
+
+
+LEFT = """
+import collections.abc
+import contextlib
+import copy
+import typing
+import numpy as np
+import torch
+import torch._dynamo
+import torch.distributions
+from torch.utils import hooks
+from torchlint.verify.guard import changed, landmarks, python, tame
+
+tame(torch)
+lent = python()["__import__"]("copy").deepcopy
+torch.nn.Linear(1, 1).register_forward_hook(print)
+places = [
+    torch.nn.Parameter, torch.autograd.Function, collections.abc.Sized, typing.SupportsInt, hooks.RemovableHandle,
+    contextlib._GeneratorContextManager, torch.nn.functional.relu, torch.nn.Linear.forward, np.stack, np.add,
+    torch.distributions.biject_to, torch.frombuffer, lent,
+]
+before = landmarks(torch, compiled=False)
+torch.optim.Adam(torch.nn.Linear(1, 1).parameters()).step()
+torch.nn.Linear(1, 1).register_forward_hook(print)
+next(iter(torch.utils.data.DataLoader([1.0])))
+print(changed(before, landmarks(torch, compiled=False), torch))
+for place in places:
+    place.left = 1
+    print(changed(before, landmarks(torch, compiled=False), torch))
+    del place.left
+torch.distributions.Normal.arg_constraints["left"] = 1
+print(changed(before, landmarks(torch, compiled=False), torch))
+"""
+
+
+def test_what_a_call_leaves_for_the_next_is_seen_and_what_torch_keeps_is_not() -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", LEFT], capture_output=True, text=True, check=True)
+    ordinary, *left = done.stdout.splitlines()
+    assert ordinary == "None"
+    assert [name.rpartition(".")[2] for name in left] == ["left"] * 14

@@ -59,28 +59,27 @@ delete diag diag_indices diag_indices_from diagflat diagonal diff digitize divid
 dtype e ediff1d einsum einsum_path empty empty_like equal errstate euler_gamma exp exp2 expand_dims expm1 extract
 eye fabs fill_diagonal finfo fix flatiter flatnonzero flexible flip fliplr flipud float128 float16 float32 float64
 float_power floating floor floor_divide fmax fmin fmod format_float_positional format_float_scientific frexp
-from_dlpack frombuffer fromfunction fromiter fromstring full full_like gcd generic geomspace get_printoptions
-getbufsize geterr geterrcall gradient greater greater_equal half hamming hanning heaviside histogram histogram2d
-histogram_bin_edges histogramdd hsplit hstack hypot i0 identity iinfo imag index_exp indices inexact inf inner
-insert int16 int32 int64 int8 int_ intc integer interp intersect1d intp invert is_busday isclose iscomplex
-iscomplexobj isdtype isfinite isfortran isin isinf isnan isnat isneginf isposinf isreal isrealobj isscalar
-issubdtype iterable ix_ kaiser kron lcm ldexp left_shift less less_equal lexsort linspace little_endian log log10
-log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace long longdouble longlong
-mask_indices matmul matrix matrix_transpose matvec max maximum may_share_memory mean median meshgrid mgrid min
-min_scalar_type minimum mintypecode mod modf moveaxis multiply nan nan_to_num nanargmax nanargmin nancumprod
-nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndenumerate ndim
-ndindex negative nextafter nonzero not_equal number object_ ogrid ones ones_like outer packbits pad partition
-percentile permute_dims pi piecewise place poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub
-polyval positive pow power printoptions prod promote_types ptp put put_along_axis putmask quantile r_ rad2deg
-radians ravel ravel_multi_index real real_if_close reciprocal remainder repeat require reshape resize result_type
-right_shift rint roll rollaxis roots rot90 round row_stack s_ sctypeDict searchsorted select set_printoptions
-setdiff1d seterr setxor1d shape shares_memory short sign signbit signedinteger sin sinc single sinh size sort
-sort_complex spacing split sqrt square squeeze stack std str_ subtract sum swapaxes take take_along_axis tan tanh
-tensordot tile timedelta64 trace transpose trapezoid tri tril tril_indices tril_indices_from trim_zeros triu
-triu_indices triu_indices_from true_divide trunc typecodes typename ubyte ufunc uint uint16 uint32 uint64 uint8
-uintc uintp ulong ulonglong union1d unique unique_all unique_counts unique_inverse unique_values unpackbits
-unravel_index unsignedinteger unstack unwrap ushort vander var vdot vecdot vecmat vectorize void vsplit vstack where
-zeros zeros_like
+frombuffer fromfunction fromiter fromstring full full_like gcd generic geomspace getbufsize geterr gradient greater
+greater_equal half hamming hanning heaviside histogram histogram2d histogram_bin_edges histogramdd hsplit hstack
+hypot i0 identity iinfo imag index_exp indices inexact inf inner insert int16 int32 int64 int8 int_ intc integer
+interp intersect1d intp invert is_busday isclose iscomplex iscomplexobj isdtype isfinite isfortran isin isinf isnan
+isnat isneginf isposinf isreal isrealobj isscalar issubdtype iterable ix_ kaiser kron lcm ldexp left_shift less
+less_equal lexsort linspace little_endian log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
+logical_or logical_xor logspace long longdouble longlong mask_indices matmul matrix matrix_transpose matvec max
+maximum may_share_memory mean median meshgrid mgrid min min_scalar_type minimum mintypecode mod modf moveaxis
+multiply nan nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile
+nanprod nanquantile nanstd nansum nanvar ndenumerate ndim ndindex negative nextafter nonzero not_equal number
+object_ ogrid ones ones_like outer packbits pad partition percentile permute_dims pi piecewise place poly poly1d
+polyadd polyder polydiv polyfit polyint polymul polysub polyval positive pow power printoptions prod promote_types
+ptp put put_along_axis putmask quantile r_ rad2deg radians ravel ravel_multi_index real real_if_close reciprocal
+remainder repeat require reshape resize result_type right_shift rint roll rollaxis roots rot90 round row_stack s_
+searchsorted select set_printoptions setdiff1d seterr setxor1d shape shares_memory short sign signbit signedinteger
+sin sinc single sinh size sort sort_complex spacing split sqrt square squeeze stack std str_ subtract sum swapaxes
+take take_along_axis tan tanh tensordot tile timedelta64 trace transpose trapezoid tri tril tril_indices
+tril_indices_from trim_zeros triu triu_indices triu_indices_from true_divide trunc typename ubyte ufunc uint uint16
+uint32 uint64 uint8 uintc uintp ulong ulonglong union1d unique unique_all unique_counts unique_inverse unique_values
+unpackbits unravel_index unsignedinteger unstack unwrap ushort vander var vdot vecdot vecmat vectorize void vsplit
+vstack where zeros zeros_like
 """,
     "numpy.fft": """
 fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftfreq rfftn
@@ -263,7 +262,7 @@ LowRankMultivariateNormal LowerCholeskyTransform MixtureSameFamily Multinomial M
 Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson PositiveDefiniteTransform PowerTransform
 RelaxedBernoulli RelaxedOneHotCategorical ReshapeTransform SigmoidTransform SoftmaxTransform SoftplusTransform
 StackTransform StickBreakingTransform StudentT TanhTransform Transform TransformedDistribution Uniform VonMises
-Weibull Wishart biject_to identity_transform kl_divergence register_kl transform_to
+Weibull Wishart biject_to identity_transform kl_divergence transform_to
 """,
     "torch.fft": """
 Tensor fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftfreq
@@ -274,8 +273,8 @@ debug_unwrap functional_call functionalize grad grad_and_value hessian jacfwd ja
 replace_all_batch_norm_modules_ stack_module_state vjp vmap
 """,
     "torch.linalg": """
-LinAlgError cholesky cholesky_ex common_notes cond cross det diagonal eig eigh eigvals eigvalsh householder_product
-inv inv_ex ldl_factor ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matmul matrix_exp matrix_norm
+LinAlgError cholesky cholesky_ex cond cross det diagonal eig eigh eigvals eigvalsh householder_product inv inv_ex
+ldl_factor ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matmul matrix_exp matrix_norm
 matrix_power matrix_rank multi_dot norm pinv qr slogdet solve solve_ex solve_triangular svd svdvals tensorinv
 tensorsolve vander vecdot vector_norm
 """,
@@ -308,26 +307,25 @@ SDPBackend sdpa_kernel
 BlockMask and_masks create_block_mask create_mask flex_attention noop_mask or_masks
 """,
     "torch.nn.functional": """
-BroadcastingList1 BroadcastingList2 BroadcastingList3 DType GRID_SAMPLE_INTERPOLATION_MODES
-GRID_SAMPLE_PADDING_MODES ScalingType SwizzleType TYPE_CHECKING Tensor adaptive_avg_pool1d adaptive_avg_pool2d
-adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool1d_with_indices adaptive_max_pool2d
-adaptive_max_pool2d_with_indices adaptive_max_pool3d adaptive_max_pool3d_with_indices affine_grid alpha_dropout
-assert_int_or_pair avg_pool1d avg_pool2d avg_pool3d batch_norm bilinear binary_cross_entropy
-binary_cross_entropy_with_logits boolean_dispatch celu celu_ channel_shuffle conv1d conv2d conv3d conv_tbc
-conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity cross_entropy ctc_loss
-dropout dropout1d dropout2d dropout3d elu elu_ embedding embedding_bag feature_alpha_dropout fold
-fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d fractional_max_pool3d_with_indices
-gaussian_nll_loss gelu glu grid_sample group_norm grouped_mm gumbel_softmax handle_torch_function hardshrink
-hardsigmoid hardswish hardtanh hardtanh_ has_torch_function has_torch_function_unary has_torch_function_variadic
-hinge_embedding_loss huber_loss instance_norm interpolate kl_div l1_loss layer_norm leaky_relu leaky_relu_ linear
-linear_cross_entropy local_response_norm log_softmax logsigmoid lp_pool1d lp_pool2d lp_pool3d margin_ranking_loss
-max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices max_pool3d max_pool3d_with_indices
-max_unpool1d max_unpool2d max_unpool3d mish mse_loss multi_head_attention_forward multi_margin_loss
-multilabel_margin_loss multilabel_soft_margin_loss native_channel_shuffle nll_loss normalize one_hot pad
-pairwise_distance pdist pixel_shuffle pixel_unshuffle poisson_nll_loss prelu relu relu6 relu_ reproducibility_notes
-rms_norm rrelu rrelu_ scaled_dot_product_attention scaled_grouped_mm scaled_mm selu selu_ sigmoid silu
-smooth_l1_loss soft_margin_loss softmax softmin softplus softshrink softsign sparse_support_notes tanh tanhshrink
-tf32_notes threshold threshold_ triplet_margin_loss triplet_margin_with_distance_loss unfold upsample
+BroadcastingList1 BroadcastingList2 BroadcastingList3 DType ScalingType SwizzleType TYPE_CHECKING Tensor
+adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool1d_with_indices
+adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool3d adaptive_max_pool3d_with_indices
+affine_grid alpha_dropout assert_int_or_pair avg_pool1d avg_pool2d avg_pool3d batch_norm bilinear
+binary_cross_entropy binary_cross_entropy_with_logits boolean_dispatch celu celu_ channel_shuffle conv1d conv2d
+conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d cosine_embedding_loss cosine_similarity
+cross_entropy ctc_loss dropout dropout1d dropout2d dropout3d elu elu_ embedding embedding_bag feature_alpha_dropout
+fold fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d
+fractional_max_pool3d_with_indices gaussian_nll_loss gelu glu grid_sample group_norm grouped_mm gumbel_softmax
+handle_torch_function hardshrink hardsigmoid hardswish hardtanh hardtanh_ has_torch_function
+has_torch_function_unary has_torch_function_variadic hinge_embedding_loss huber_loss instance_norm interpolate
+kl_div l1_loss layer_norm leaky_relu leaky_relu_ linear linear_cross_entropy local_response_norm log_softmax
+logsigmoid lp_pool1d lp_pool2d lp_pool3d margin_ranking_loss max_pool1d max_pool1d_with_indices max_pool2d
+max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d mish mse_loss
+multi_head_attention_forward multi_margin_loss multilabel_margin_loss multilabel_soft_margin_loss
+native_channel_shuffle nll_loss normalize one_hot pad pairwise_distance pdist pixel_shuffle pixel_unshuffle
+poisson_nll_loss prelu relu relu6 relu_ rms_norm rrelu rrelu_ scaled_dot_product_attention scaled_grouped_mm
+scaled_mm selu selu_ sigmoid silu smooth_l1_loss soft_margin_loss softmax softmin softplus softshrink softsign tanh
+tanhshrink threshold threshold_ triplet_margin_loss triplet_margin_with_distance_loss unfold upsample
 upsample_bilinear upsample_nearest
 """,
     "torch.nn.init": """
@@ -396,8 +394,7 @@ ProfilerAction ProfilerActivity profile record_function schedule supported_activ
 fork_rng get_rng_state initial_seed manual_seed seed set_rng_state thread_safe_generator
 """,
     "torch.sparse": """
-SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT SparseSemiStructuredTensorCUTLASS addmm
-as_sparse_gradcheck check_sparse_tensor_invariants log_softmax mm softmax sum to_sparse_semi_structured
+addmm as_sparse_gradcheck check_sparse_tensor_invariants log_softmax mm softmax sum to_sparse_semi_structured
 """,
     "torch.special": """
 airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v
@@ -430,8 +427,8 @@ LiteralString Mapping MappingView Match MutableMapping MutableSequence MutableSe
 NotRequired Optional OrderedDict ParamSpec ParamSpecArgs ParamSpecKwargs Pattern Protocol Required Reversible Self
 Sequence Set Sized SupportsAbs SupportsBytes SupportsComplex SupportsFloat SupportsIndex SupportsInt SupportsRound
 TYPE_CHECKING Text TextIO Tuple Type TypeAlias TypeGuard TypeVar TypeVarTuple TypedDict Union Unpack ValuesView
-assert_never assert_type cast clear_overloads dataclass_transform final get_args get_origin get_overloads
-is_typeddict no_type_check no_type_check_decorator overload reveal_type runtime_checkable
+assert_never assert_type cast dataclass_transform final get_args is_typeddict no_type_check no_type_check_decorator
+overload reveal_type runtime_checkable
 """,
 }
 
@@ -442,7 +439,7 @@ NAMED_FLAGS OptimizerPostHook OptimizerPreHook Q R S STRICT T T_destination U UN
 absolute absolute_ acc_dtype acc_policy acos acos_ acosh acosh_ activation activation_relu_or_gelu add add_
 add_metadata add_metadata_json add_module add_note add_param_group add_zero_attn addbmm addbmm_ addcdiv addcdiv_
 addcmul addcmul_ addmm addmm_ addmv addmv_ addr addr_ adjoint affine alignment all all_weights allclose
-allow_retain_graph amax amin aminmax angle any append appendleft apply apply_ arccos arccos_ arccosh arccosh_ arcsin
+allow_retain_graph amax amin aminmax angle any append appendleft apply arccos arccos_ arccosh arccosh_ arcsin
 arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh arctanh_ arg_constraints argmax argmin argpartition
 args argsort argwhere as_integer_ratio as_strided as_strided_ as_strided_scatter as_subclass asin asin_ asinh asinh_
 astype atan atan2 atan2_ atan_ atanh atanh_ backward baddbmm baddbmm_ base batch_chunk_size batch_first
@@ -490,29 +487,29 @@ less_ less_equal less_equal_ lgamma lgamma_ linear1 linear2 ljust load_state_dic
 log2 log2_ log_ log_abs_det_jacobian log_cdf log_normal_ log_prob log_softmax log_survival_function logaddexp
 logaddexp2 logcumsumexp logdet logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ logical_xor
 logical_xor_ logistic logit logit_ logits lognormal lognormvariate logseries logsumexp long lower lstrip lstsq lt
-lt_ lu lu_solve mH mT major maketrans manual_seed map2_ map_ mark_dirty mark_non_differentiable mark_shared_storage
-masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select materialize materialize_grads matmul
-matrix_exp matrix_power max max_norm maximum maxlen maybe_clear_saved_tensors mean median merge_masks metadata min
-minimum minor mixture_distribution mm mode module_load modules momentum most_common move_to_end moveaxis movedim
-msort mtia mul mul_ multi_processor_count multinomial multiply multiply_ multivariate_hypergeometric
-multivariate_normal mv mvlgamma mvlgamma_ n_fields n_sequence_fields n_unnamed_fields name named_buffers
-named_children named_modules named_parameters names nan_to_num nan_to_num_ nanmean nanmedian nanquantile nansum
-narrow narrow_copy nbytes ndim ndimension ne ne_ needs_input_grad neg neg_ negative negative_ negative_binomial
-nelement new new_child new_empty new_empty_strided new_full new_ones new_tensor new_zeros next_functions nextafter
-nextafter_ non_differentiable noncentral_chisquare noncentral_f nonzero nonzero_static norm norm1 norm2 norm_first
-norm_type normal normal_ normalized_shape normalvariate not_equal not_equal_ num num_batches_tracked num_channels
-num_embeddings num_features num_groups num_heads num_layers num_samples num_workers numel numerator numpy orgqr
-ormqr out_channels out_features out_proj outer output_nr output_padding p padding padding_idx padding_mode
-parallel_apply param_groups param_shape parameters parents pareto paretovariate partition permutation permute
-permute_hidden permuted perplexity persistent_workers pin_memory pin_memory_device pinverse poisson polygamma
-polygamma_ pool pop pop_all popitem popleft positive pow pow_ power precision_matrix predict prefetch_factor prelu
-prepare_trace preset_metadata_json probs prod profile_hook_step proj_size push put put_ q_per_channel_axis
-q_per_channel_scales q_per_channel_zero_points q_proj_weight q_scale q_zero_point qr qscheme quantile query rad2deg
-rad2deg_ rand randbytes randint randn random random_ random_integers random_sample randrange rate ravel rayleigh
-readonly real reciprocal reciprocal_ record record_event record_stream recursive_undo register_backward_hook
-register_buffer register_forward_hook register_forward_pre_hook register_full_backward_hook
-register_full_backward_pre_hook register_hook register_load_state_dict_post_hook register_load_state_dict_pre_hook
-register_module register_parameter register_post_accumulate_grad_hook register_prehook register_state_dict_post_hook
+lt_ lu lu_solve mH mT major maketrans manual_seed mark_dirty mark_non_differentiable mark_shared_storage masked_fill
+masked_fill_ masked_scatter masked_scatter_ masked_select materialize materialize_grads matmul matrix_exp
+matrix_power max max_norm maximum maxlen maybe_clear_saved_tensors mean median merge_masks metadata min minimum
+minor mixture_distribution mm mode module_load modules momentum most_common move_to_end moveaxis movedim msort mtia
+mul mul_ multi_processor_count multinomial multiply multiply_ multivariate_hypergeometric multivariate_normal mv
+mvlgamma mvlgamma_ n_fields n_sequence_fields n_unnamed_fields name named_buffers named_children named_modules
+named_parameters names nan_to_num nan_to_num_ nanmean nanmedian nanquantile nansum narrow narrow_copy nbytes ndim
+ndimension ne ne_ needs_input_grad neg neg_ negative negative_ negative_binomial nelement new new_child new_empty
+new_empty_strided new_full new_ones new_tensor new_zeros next_functions nextafter nextafter_ non_differentiable
+noncentral_chisquare noncentral_f nonzero nonzero_static norm norm1 norm2 norm_first norm_type normal normal_
+normalized_shape normalvariate not_equal not_equal_ num num_batches_tracked num_channels num_embeddings num_features
+num_groups num_heads num_layers num_samples num_workers numel numerator numpy orgqr ormqr out_channels out_features
+out_proj outer output_nr output_padding p padding padding_idx padding_mode parallel_apply param_groups param_shape
+parameters parents pareto paretovariate partition permutation permute permute_hidden permuted perplexity
+persistent_workers pin_memory pin_memory_device pinverse poisson polygamma polygamma_ pool pop pop_all popitem
+popleft positive pow pow_ power precision_matrix predict prefetch_factor prelu prepare_trace preset_metadata_json
+probs prod profile_hook_step proj_size push put put_ q_per_channel_axis q_per_channel_scales
+q_per_channel_zero_points q_proj_weight q_scale q_zero_point qr qscheme quantile query rad2deg rad2deg_ rand
+randbytes randint randn random random_ random_integers random_sample randrange rate ravel rayleigh readonly real
+reciprocal reciprocal_ record record_event record_stream recursive_undo register_backward_hook register_buffer
+register_forward_hook register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook
+register_hook register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module
+register_parameter register_post_accumulate_grad_hook register_prehook register_state_dict_post_hook
 register_state_dict_pre_hook register_step_post_hook register_step_pre_hook reinforce release relu relu_ remainder
 remainder_ remove removeprefix removesuffix renorm renorm_ repeat repeat_interleave replace replay replicate
 requires_grad requires_grad_ reset reset_parameters reset_running_stats reshape reshape_as resize_ resize_as

@@ -8,6 +8,7 @@ Standard library and torch alone, Python 3.9 or later: this travels with the wor
 
 from __future__ import annotations
 
+import abc
 import builtins
 import contextlib
 import copy
@@ -29,7 +30,7 @@ from typing import Any
 
 from torchlint.verify import policy
 from torchlint.verify.allowed import NAMES, REFUSED_ATTRIBUTES
-from torchlint.verify.standins import printable
+from torchlint.verify.standins import MODULE, printable
 
 __all__ = ["MEASURED", "Guard", "changed", "confine", "landmarks", "python", "tame"]
 
@@ -310,6 +311,7 @@ def python(allow: Sequence[str] = ()) -> dict[str, Any]:
     return {**found, "type": kind_of, "__import__": imported, "__build_class__": builtins.__build_class__}
 
 
+@functools.lru_cache(maxsize=1)
 def _lent_copy() -> types.ModuleType:
     """The module `copy` without memos, by which copies get attributes of any name and become objects of any class."""
 
@@ -332,6 +334,8 @@ def tame(torch: Any) -> None:
     _tame_references()
     _tame_type_names(torch)
     _tame_threads(torch)
+    _tame_walks(torch)
+    _tame_registration()
     if "numpy" in sys.modules:
         _tame_numpy(sys.modules["numpy"])
     tame_lookups()
@@ -451,6 +455,28 @@ def _tame_threads(torch: Any) -> None:
     torch.set_num_threads = chosen
 
 
+def _tame_walks(torch: Any) -> None:
+    """Let nothing be called for each number of a tensor: what is called could move its memory meanwhile."""
+
+    def walked(self: Any, *_: Any) -> Any:
+        raise PermissionError("calling a function for each number of a tensor is not allowed in an experiment")
+
+    for name in ("apply_", "map_", "map2_"):
+        setattr(torch.Tensor, name, walked)
+
+
+def _tame_registration() -> None:
+    """Let measured code say of its own classes alone that they are sequences and the like."""
+    original = abc.ABCMeta.register
+
+    def register(cls: Any, subclass: Any) -> Any:
+        if sys._getframe(1).f_code.co_filename in MEASURED and getattr(subclass, "__module__", None) != MODULE:
+            raise PermissionError("registering a class from elsewhere is not allowed in an experiment")
+        return original(cls, subclass)
+
+    abc.ABCMeta.register = register  # type: ignore[method-assign]
+
+
 def _tame_numpy(numpy: Any) -> None:
     """Let arrays of objects give no view of the addresses they hold, others not that by which they hold their memory,
     which could be released before them, and generators no numbers from beyond their state."""
@@ -557,49 +583,95 @@ def _tame_schedulers(torch: Any) -> None:
 
 # -- what figures rest on ----------------------------------------------------------------------------------------------
 
+IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+Marks = dict[int, tuple[str, Any, dict[Any, Any]]]  # by identity: the name of a thing, itself, what it holds
 
-def landmarks(torch: Any, compiled: bool, *more: type) -> dict[str, Any]:
-    """Attributes of the classes and modules that measured code can reach, by name, to see afterwards what it changed.
 
-    The compiler wraps methods of modules and optimizers itself: of compiled code the tensor's alone are looked at.
+def landmarks(torch: Any, compiled: bool, *more: type) -> Marks:
+    """What classes, modules, functions and tables hold that measured code can reach, to see afterwards what it changed.
+
+    What it left there would be found by the calls that follow, of the other variant as well. The compiler wraps methods
+    of modules and optimizers itself: of compiled code the tensor's alone are looked at.
 
     Args:
         more: classes of the worker that stand for others.
     """
-    places: dict[str, Any] = {"torch.Tensor": torch.Tensor, "torch.cuda": torch.cuda, "time": time}
-    places.update((kind.__name__, kind) for kind in more)
-    for module, names in NAMES.items() if not compiled else ():
+    named: list[tuple[str, Any]] = [("torch.Tensor", torch.Tensor), ("torch.cuda", torch.cuda), ("time", time)]
+    named += ((kind.__name__, kind) for kind in more)
+    if not compiled:
+        named += _listed()
+        named.append(("copy.deepcopy", _lent_copy().deepcopy))
+    marks = {id(thing): (name, thing, _held(thing)) for name, thing in reversed(named)}  # the first name stands
+    for kind in _classes() if not compiled else ():
+        if id(kind) not in marks:  # torch counts in some of them, as the handles of hooks
+            held = {key: int if type(value) is int else value for key, value in vars(kind).items()}
+            marks[id(kind)] = (f"{kind.__module__}.{kind.__qualname__}", kind, held)
+    return marks
+
+
+def _held(thing: Any) -> dict[Any, Any]:
+    """Attributes, or the items of a table; special ones of classes alone, where decorators of classes put them."""
+    if isinstance(thing, type):
+        return dict(vars(thing))
+    held = thing if isinstance(thing, dict) else getattr(thing, "__dict__", {})
+    return {key: value for key, value in held.items() if not str(key).startswith("__")}
+
+
+def _classes() -> Iterator[type]:
+    """All classes that can be changed."""
+    found: set[type] = set()
+    todo: list[type] = [object]
+    while todo:
+        below = [kind for kind in type.__subclasses__(todo.pop()) if kind not in found]
+        found.update(below)
+        todo += below
+        yield from (kind for kind in below if not kind.__flags__ & IMMUTABLE)
+
+
+def _listed() -> Iterator[tuple[str, Any]]:
+    """What has the names of the list, bases of its classes, and the functions and tables that all these hold."""
+    for module, names in NAMES.items():
         home = sys.modules.get(module)
         for name in names.split() if home is not None else ():
-            kind = getattr(home, name, None)
-            for base in kind.__mro__ if type(kind) is type else ():
-                if not base.__flags__ & IMMUTABLE:
-                    places[f"{base.__module__}.{base.__qualname__}"] = base
-    return {f"{name}.{key}": value for name, place in places.items() for key, value in tuple(vars(place).items())}
+            thing = getattr(home, name, None)
+            around = [(f"{module}.{name}", thing)]
+            if isinstance(thing, type):
+                kinds = [kind for kind in thing.__mro__ if not kind.__flags__ & IMMUTABLE]
+                around = [(f"{kind.__module__}.{kind.__qualname__}", kind) for kind in kinds]
+            for place, one in around if not isinstance(thing, types.ModuleType) else ():
+                yield place, one
+                for key, value in tuple(getattr(one, "__dict__", {}).items()):
+                    if isinstance(value, (dict, types.FunctionType)) and not key.startswith("__"):
+                        yield f"{place}.{key}", value
 
 
-IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
-
-
-def changed(before: dict[str, Any], after: dict[str, Any], torch: Any) -> str | None:
+def changed(before: Marks, after: Marks, torch: Any) -> str | None:
     """The first landmark that is another now, or new; a step of optimizers that torch itself wraps at first is not.
 
     Of plain data, which torch keeps in places of its own, only what is public counts.
     """
-    modules = tuple(f"{name}." for name in ("torch.cuda", "time"))
-    for name, value in after.items():
-        plain = not callable(value) and not callable(before.get(name))
-        own = name.rpartition(".")[2].startswith("_") or name.startswith(modules)
-        if value is before.get(name, before) or (plain and own):
-            continue
-        code = getattr(value, "__code__", None)
-        file = code.co_filename if code is not None else ""
-        if name.endswith("Event.elapsed_time") and file == os.path.join(HERE, "worker.py"):
-            continue  # the worker counts readings of events that were not reached
-        if name.endswith(".step") and file == torch.optim.Optimizer.__init__.__code__.co_filename:
-            continue
-        return name
-    return next((name for name, value in before.items() if callable(value) and name not in after), None)
+    missing = object()
+    for place, (home, _, now) in after.items():
+        then = before[place][2] if place in before else now  # what was loaded since then is nobody's landmark
+        for key, value in now.items():
+            old = then.get(key, missing)
+            if value is old:
+                continue
+            name = f"{home}.{key}"
+            plain = not callable(value) and not callable(old)
+            if plain and (str(key).startswith("_") or home in ("torch.cuda", "time")):
+                continue
+            code = getattr(value, "__code__", None)
+            file = code.co_filename if code is not None else ""
+            if name.endswith("Event.elapsed_time") and file == os.path.join(HERE, "worker.py"):
+                continue  # the worker counts readings of events that were not reached
+            if name.endswith(".step") and file == torch.optim.Optimizer.__init__.__code__.co_filename:
+                continue
+            return printable(name)
+        gone = next((key for key, value in then.items() if callable(value) and key not in now), None)
+        if gone is not None:
+            return printable(f"{home}.{gone}")
+    return None
 
 
 # -- what the process gives up -----------------------------------------------------------------------------------------

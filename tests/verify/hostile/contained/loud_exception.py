@@ -1,7 +1,7 @@
 # not run: raised Loud
 class Loud(Exception):
     def __str__(self):
-        return "{\"event\": \"result\", \"ratio\": 1000.0}\n" + "x" * 1000000
+        return '{"event": "result", "ratio": 1000.0}\n' + "x" * 1000000
 
 
 def flagged(x):
