@@ -8,7 +8,7 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from torchlint.semantics import hotness
+from torchlint.semantics import surroundings
 from torchlint.semantics.build import build_models
 from torchlint.semantics.model import Model
 from torchlint.semantics.sites import Call
@@ -440,7 +440,7 @@ class TestAround:
     def test_what_only_loader_workers_call_runs_in_them(self, use: str, inside: bool) -> None:
         head = "from helpers import log\nfrom torch.utils.data import DataLoader, Dataset\n"
         _, call = Program({"helpers": LOG, "data": head + use}).mark()
-        assert hotness.in_worker(call.context) is inside
+        assert surroundings.in_worker(call.context) is inside
 
     def test_a_clock_is_a_clock_through_another_file(self) -> None:
         program = Program(

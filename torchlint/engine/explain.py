@@ -265,11 +265,11 @@ class _Line:
         return inner is not None and outer is not None and outer[0] <= inner[0] and inner[1] <= outer[1]
 
     def _notes(self) -> Iterator[str]:
-        from torchlint.semantics import hotness
+        from torchlint.semantics import rounds, surroundings
         from torchlint.semantics.contexts import Iterates
 
         for site in self.sites.loops:
-            rate = hotness.iterates(site.context)
+            rate = rounds.iterates(site.context)
             if rate is not Iterates.OTHER:
                 yield f"each round of the loop here is one of {rate.value}"
         if self.model.autograd_off(self.context):
@@ -277,7 +277,7 @@ class _Line:
         compiled = self.model.compiled(self.context)
         if compiled is not None:
             yield f"it is compiled, with `{compiled.qualname}`"
-        if hotness.in_worker(self.context):
+        if surroundings.in_worker(self.context):
             yield "it runs in a loader's worker"
 
     def _placed(self, reasons: Sequence[Reason]) -> tuple[Because, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.semantics import hotness
+from torchlint.semantics import surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -16,7 +16,7 @@ _SURROUNDINGS = ("is_available", "device_count", "is_initialized")
 
 def unconditional(context: Context, model: Model) -> bool:
     """Whether code runs on every run of the program that reaches its function, and not in a test or a recovery."""
-    return not hotness.in_test(context) and _unconditional(context, model, frozenset())
+    return not surroundings.in_test(context) and _unconditional(context, model, frozenset())
 
 
 def _unconditional(context: Context, model: Model, seen: frozenset[FunctionInfo]) -> bool:
@@ -27,7 +27,7 @@ def _unconditional(context: Context, model: Model, seen: frozenset[FunctionInfo]
             return False
         if link.scope is Scope.FUNCTION:
             function = link.function
-            if function is None or not function.callers or function in seen or hotness.does(function, _TRAINS):
+            if function is None or not function.callers or function in seen or function.does(_TRAINS):
                 return True  # or all of the training is what its callers start on some condition
             return any(_unconditional(caller.context, model, seen | {function}) for caller in function.callers)
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlint.semantics import hotness
+from torchlint.semantics import rounds
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
@@ -14,7 +14,7 @@ def may_be_hot(context: Context, _seen: frozenset[FunctionInfo] = frozenset()) -
     for link in context.chain():
         if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
             return False
-        if link.scope is Scope.LOOP and hotness.iterates(link) is Iterates.EPOCHS:
+        if link.scope is Scope.LOOP and rounds.iterates(link) is Iterates.EPOCHS:
             return False
         if link.scope is Scope.FUNCTION:
             function = link.function
@@ -40,8 +40,8 @@ def _has_step_loop(function: FunctionInfo) -> bool:
     One that decodes or samples answers one request, and its code before and after that runs as often as it is asked.
     """
     return any(
-        hotness.iterates(loop) is Iterates.EPOCHS
-        or (hotness.iterates(loop) is Iterates.STEPS and not hotness.feeds_itself(loop))
+        rounds.iterates(loop) is Iterates.EPOCHS
+        or (rounds.iterates(loop) is Iterates.STEPS and not rounds.feeds_itself(loop))
         for effect in function.effects
         for loop in effect.context.enclosing_loops()
     )

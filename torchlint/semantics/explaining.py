@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchlint.semantics import hotness
+from torchlint.semantics import hotness, reach, rounds
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo, Role
 from torchlint.semantics.values import ANYWHERE, ATTACHED, DETACHED, DEVICE, HOST, MAYBE, MISSING, Gate, Kind, Value
@@ -39,7 +39,7 @@ def why_cold(context: Context) -> list[Reason]:
 def _reasons(context: Context, seen: frozenset[FunctionInfo]) -> Iterator[Reason]:
     for link in context.chain():
         if link.scope is Scope.LOOP:
-            what = hotness.iterates(link)
+            what = rounds.iterates(link)
             if what is Iterates.STEPS:
                 owner = link.owner
                 if owner is not None and owner.role in COLD_ROLES:
@@ -54,7 +54,7 @@ def _reasons(context: Context, seen: frozenset[FunctionInfo]) -> Iterator[Reason
             if link.gate in _GATES and not (link.gate is Gate.RARE and hotness.accumulates(link)):
                 yield _GATES[link.gate], link.test if link.test is not None else link.node
                 return
-            if link.owner is not None and not hotness.opens(link.owner, link.asks):
+            if link.owner is not None and not reach.opens(link.owner, link.asks):
                 yield "this switch is left as it is by every call that is seen, which keeps the branch out", link.test
                 return
         elif link.scope is Scope.HANDLER:

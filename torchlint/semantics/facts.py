@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchlint.semantics import hotness
+from torchlint.semantics import hotness, rounds, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.encoding import DEEP, encoded
 from torchlint.semantics.functions import CallerSite, ClassInfo, Effect, EffectKind, FunctionInfo
@@ -200,7 +200,7 @@ class _Teller:
             effect.part,
             self._value(effect.value, 1),
             None if callee is None else (self._homes.get(callee), callee.qualname),
-            [hotness.iterates(loop).value for loop in effect.context.enclosing_loops()],
+            [rounds.iterates(loop).value for loop in effect.context.enclosing_loops()],
             (effect.context.rare, effect.context.grad_off),
         )
 
@@ -240,7 +240,7 @@ class _Teller:
         """How a call site calls a function: what it passes, where it stands, and what is known of its own callers."""
         context = caller.context
         owner = context.owner
-        timed = hotness.does(info, _READS_CLOCK)
+        timed = info.does(_READS_CLOCK)
         if above is None:
             above = _TIMED if timed else _ABOVE
         key = (caller, above)
@@ -260,8 +260,8 @@ class _Teller:
             (
                 [self._value(parameter.passed.get(caller.node)) for parameter in info.parameters],
                 [self._heat(around) for around in (context, caller.rounds) if around is not None],
-                (hotness.autograd_off(context), hotness.in_worker(context), hotness.in_test(context)),
-                getattr(hotness.compiled(context), "qualname", None),
+                (surroundings.autograd_off(context), surroundings.in_worker(context), surroundings.in_test(context)),
+                getattr(surroundings.compiled(context), "qualname", None),
                 self._chain(context),
                 further,
             )
@@ -295,7 +295,7 @@ class _Teller:
             return effect.kind.value
         done = self._doing.get(callee)
         if done is None:
-            kinds = (next(iter(kind)).value for kind in _DONE if hotness.does(callee, kind))
+            kinds = (next(iter(kind)).value for kind in _DONE if callee.does(kind))
             done = self._doing[callee] = list(kinds)
         return done
 
@@ -322,7 +322,7 @@ class _Teller:
         loop = None
         if link.scope is Scope.LOOP and link.loop is not None:
             does = sorted({effect.kind.value for effect in link.loop.body_effects if effect.kind not in _OF_ITS_OWN})
-            loop = (hotness.iterates(link).value, link.loop.count, link.loop.calls_layers, does)
+            loop = (rounds.iterates(link).value, link.loop.count, link.loop.calls_layers, does)
         return (link.scope.value, link.gate.value, link.negated, sorted(link.asks), sorted(link.flags), loop)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from torchlint.knowledge.names import EXITS, MEMOS
+from torchlint.semantics.asking import question
 from torchlint.semantics.enumeration import Enumeration
 from torchlint.semantics.names import dotted
 from torchlint.semantics.values import Value, join_optional
@@ -168,6 +169,13 @@ class FunctionInfo:
             made = call.value if type(call) is cst.Expr else None
             return type(made) is cst.Call and dotted(made.func) in EXITS
         return False
+
+    @question(False)
+    def does(self, kinds: frozenset[EffectKind]) -> bool:
+        """Whether a call of it has one of these effects, itself or through the functions that it calls."""
+        return any(
+            effect.kind in kinds or (effect.callee is not None and effect.callee.does(kinds)) for effect in self.effects
+        )
 
     def note_flow(self, name: str, factors: set[str], terms: set[str]) -> None:
         """Remember what a name is a sum or product of."""

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge.names import BUILTINS
-from torchlint.semantics import contexts, hotness
+from torchlint.semantics import contexts, hotness, surroundings
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, LoopFacts
 from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo, Role
@@ -188,11 +188,11 @@ class Model:
 
     def autograd_off(self, context: Context) -> bool:
         """Whether autograd is off here, or in every caller that is known."""
-        return hotness.autograd_off(context)
+        return surroundings.autograd_off(context)
 
     def compiled(self, context: Context) -> FunctionInfo | None:
         """The compiled function that covers the code, or None."""
-        return hotness.compiled(context)
+        return surroundings.compiled(context)
 
     def device_confidence(self, value: Value, context: Context, *, by_method: bool = False) -> Confidence | None:
         """How sure it is that reading the value waits for a device; None where it does not.
@@ -203,7 +203,7 @@ class Model:
         """
         if value.device == HOST or value.kind not in MAYBE_TENSORS:
             return None
-        if hotness.in_worker(context):
+        if surroundings.in_worker(context):
             return None
         conf = value.conf
         if value.kind is Kind.UNKNOWN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.semantics import hotness
+from torchlint.semantics import surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
@@ -18,7 +18,7 @@ def region(context: Context, model: Model, node: cst.CSTNode | None = None) -> F
     if node is not None and _follows_question(node, model):
         return None
     function = model.compiled(context)
-    if function is None or hotness.in_test(context):
+    if function is None or surroundings.in_test(context):
         return None
     for link in context.chain():
         if link.scope is Scope.BRANCH and link.test is not None and _asks_compiling(link.test):

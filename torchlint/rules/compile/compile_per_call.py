@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -25,7 +25,7 @@ class CompilePerCall(Rule):
     words = ("compile",)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if hotness.in_test(site.context):
+        if surroundings.in_test(site.context):
             return
         hot = model.hot(site.context)
         if hot is None or self._is_kept(site):
@@ -46,7 +46,12 @@ class CompilePerCall(Rule):
         info = site.info
         place = info.context
         hot = model.hot(place) if place is not None and info.parent is not None else None
-        if place is None or hot is None or hotness.in_test(place) or info.name in model.function_of(place).returned:
+        if (
+            place is None
+            or hot is None
+            or surroundings.in_test(place)
+            or info.name in model.function_of(place).returned
+        ):
             return
         for node, decorator in info.decorators:
             if decorator.qual == "torch.compile" and not isinstance(node, cst.Call):

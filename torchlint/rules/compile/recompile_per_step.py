@@ -13,7 +13,7 @@ from torchlint.rules._wording import because as because_hot
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.compile._regions import because, region
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites, surroundings
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
@@ -50,7 +50,11 @@ class RecompilePerStep(Rule):
     # State that the compiled code reads
 
     def on_accumulate(self, site: sites.Accumulate, model: Model) -> Iterator[Report]:
-        if site.before.kind is not Kind.NUMBER and site.added.kind is not Kind.NUMBER or hotness.in_test(site.context):
+        if (
+            site.before.kind is not Kind.NUMBER
+            and site.added.kind is not Kind.NUMBER
+            or surroundings.in_test(site.context)
+        ):
             return
         if _is_gated(site.context):
             return
@@ -158,12 +162,12 @@ class RecompilePerStep(Rule):
             made = _compiled_by(site, makers, model)
             if made is not None and marked:
                 made = replace(made, dynamic=True)
-            if made is not None and not hotness.in_test(site.context) and model.compiled(site.context) is None:
+            if made is not None and not surroundings.in_test(site.context) and model.compiled(site.context) is None:
                 yield from self._called(site, made, loop, model)
 
     def _called(self, site: sites.Call, made: _Compiled, loop: Context | None, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None and (loop is None or site.context.rare or hotness.iterates(loop) is Iterates.EPOCHS):
+        if hot is None and (loop is None or site.context.rare or rounds.iterates(loop) is Iterates.EPOCHS):
             return
         for argument in site.arguments:
             what = self._changes(argument, site, made, loop, model)

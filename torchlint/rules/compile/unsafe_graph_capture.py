@@ -10,7 +10,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._warmth import own_calls, was_warm
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -33,7 +33,7 @@ class UnsafeGraphCapture(Rule):
     words = ("graph", "capture_begin")
 
     def on_with(self, site: sites.With, model: Model) -> Iterator[Report]:
-        if _CAPTURES not in site.context.flags or hotness.in_test(site.context):
+        if _CAPTURES not in site.context.flags or surroundings.in_test(site.context):
             return
         function = model.function_of(site.context)
         calls = own_calls(function, model)
@@ -49,7 +49,7 @@ class UnsafeGraphCapture(Rule):
     def on_module(self, model: Model) -> Iterator[Report]:
         """The same between `capture_begin()` and `capture_end()`."""
         for begin in model.sites.calls:
-            if begin.method == "capture_begin" and not hotness.in_test(begin.context):
+            if begin.method == "capture_begin" and not surroundings.in_test(begin.context):
                 function = model.function_of(begin.context)
                 calls = own_calls(function, model)
                 first = calls.index(begin)

@@ -12,7 +12,7 @@ from torchlint.rules._conditions import is_conditional
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.compute._reasons import states_reason
-from torchlint.semantics import hotness
+from torchlint.semantics import surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
@@ -44,7 +44,12 @@ class DeterministicLeftOn(Rule):
         if not forced:
             return
         for node, context in forced:
-            if model.is_test_file or hotness.in_test(context) or is_conditional(context) or states_reason(model, node):
+            if (
+                model.is_test_file
+                or surroundings.in_test(context)
+                or is_conditional(context)
+                or states_reason(model, node)
+            ):
                 continue
             if _is_put_back(context, model):
                 continue

@@ -17,7 +17,7 @@ from torchlint.rules.compute import _repairs
 from torchlint.rules.compute._reasons import speaks_of, states_reason
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.rules.pipeline._provenance import Provenance
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, Kind, Value
 
@@ -54,7 +54,7 @@ class Float64OnDevice(Rule):
         provenance: Provenance | None = None
         needing = _functions_that_need_it(model)
         for site in model.sites.calls:
-            if hotness.in_test(site.context) or model.is_test_file or site.context.owner in needing:
+            if surroundings.in_test(site.context) or model.is_test_file or site.context.owner in needing:
                 continue
             asked, array = _asks_for_doubles(site, model), None
             moved = _doubles_that_move(site) if asked is None else None
@@ -66,7 +66,11 @@ class Float64OnDevice(Rule):
                 asked = Confidence.LIKELY if array is not None else Confidence.POSSIBLE
             if asked is None:
                 continue
-            if hotness.in_worker(site.context) or states_reason(model, site.node) or speaks_of(site.context, _SPEAKS):
+            if (
+                surroundings.in_worker(site.context)
+                or states_reason(model, site.node)
+                or speaks_of(site.context, _SPEAKS)
+            ):
                 continue
             hot = model.hot(site.context)
             yield Report(

@@ -9,7 +9,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.compute import _repairs
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites
 from torchlint.semantics.contexts import Iterates, Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -49,7 +49,7 @@ def _over_many(site: sites.Accumulate, model: Model) -> bool:
     """Whether the sum outlives a loop over steps or elements in which it grows."""
     for link in site.context.chain():
         if link.scope is Scope.LOOP:
-            return hotness.iterates(link) in _MANY
+            return rounds.iterates(link) in _MANY
         if link.scope is Scope.FUNCTION:
             break
     return site.target.startswith("self.") and model.hot(site.context) is not None

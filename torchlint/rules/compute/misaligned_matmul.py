@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -37,7 +37,7 @@ class MisalignedMatmul(Rule):
         for site in model.sites.calls:
             prefix, _, layer = (site.callee or "").rpartition(".")
             names = _EMBEDDING if site.node in tied else _SIZES.get(layer) if prefix == "torch.nn" else None
-            if names is None or hotness.in_test(site.context) or model.is_test_file:
+            if names is None or surroundings.in_test(site.context) or model.is_test_file:
                 continue
             size = _misaligned(site, names)
             if size is None:

@@ -8,7 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.compute import _repairs
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -53,7 +53,7 @@ def _regions_of(scaler: sites.Call, model: Model) -> list[sites.With]:
         or any(call.receiver is not None and scaler.node in call.receiver.origins for call in other.sites.calls)
         for entered in other.sites.withs
         if "autocast" in entered.context.flags
-        and not hotness.autograd_off(entered.context)
+        and not surroundings.autograd_off(entered.context)
         and not _is_of_another_class(entered, scaler, other)
     ]
 

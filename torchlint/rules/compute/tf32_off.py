@@ -12,7 +12,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.compute import _repairs
 from torchlint.rules.compute._reasons import states_reason
-from torchlint.semantics import contexts, hotness, sites
+from torchlint.semantics import contexts, sites, surroundings
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, Kind, Value
@@ -63,7 +63,7 @@ def _sets_precision(model: Model) -> bool:
 
 
 def _off(node: cst.CSTNode, context: contexts.Context, model: Model) -> Iterator[Report]:
-    if hotness.in_test(context) or model.is_test_file or states_reason(model, node) or _compares(context, model):
+    if surroundings.in_test(context) or model.is_test_file or states_reason(model, node) or _compares(context, model):
         return
     yield Report(
         node,
@@ -89,7 +89,11 @@ def _never_set(model: Model) -> Iterator[Report]:
             continue
         if site.method == "to" and not _names_place(site):
             continue
-        if not site.result.device & (DEVICE | ANYWHERE) or hotness.in_test(site.context) or not _has_products(receiver):
+        if (
+            not site.result.device & (DEVICE | ANYWHERE)
+            or surroundings.in_test(site.context)
+            or not _has_products(receiver)
+        ):
             continue
         yield Report(
             site.node,

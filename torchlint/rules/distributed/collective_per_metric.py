@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
@@ -42,7 +42,7 @@ class CollectivePerMetric(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None or hotness.in_test(site.context):
+        if hot is None or surroundings.in_test(site.context):
             return
         if f".{site.method}" in _LOGS:
             if _reduces_each_step(site):

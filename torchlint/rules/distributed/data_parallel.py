@@ -10,7 +10,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.knowledge.names import DATA_PARALLEL
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -44,7 +44,7 @@ class DataParallel(Rule):
                     yield from self._report(made, model)
 
     def _report(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if hotness.in_test(site.context) or model.autograd_off(site.context) or _is_unwrapped(site, model):
+        if surroundings.in_test(site.context) or model.autograd_off(site.context) or _is_unwrapped(site, model):
             return
         if _names_one_device(site):
             return  # then it calls the module as it is

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._repairs import remove_argument
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read
@@ -41,7 +41,7 @@ class FindUnusedLeftOn(Rule):
         option = site.argument(None, _OPTION)
         tables = [argument.value.items or {} for argument in site.arguments if argument.star == "**"]
         asked = option.value if option is not None else next((t[_OPTION] for t in tables if _OPTION in t), None)
-        if asked is None or asked.const is not True or hotness.in_test(site.context):
+        if asked is None or asked.const is not True or surroundings.in_test(site.context):
             return
         cls = site.arguments[0].value.cls if site.callee not in _SETTINGS else None
         if cls is None:

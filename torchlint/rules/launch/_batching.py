@@ -10,7 +10,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.rules.launch._bodies import calls_in
 from torchlint.rules.launch._uneven import selects
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read
@@ -61,7 +61,7 @@ def launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
         if site is None or not names_read(node) & varying:
             continue
         if site.target is not None:
-            if hotness.does(site.target, frozenset({EffectKind.LAUNCH, EffectKind.WAIT})):
+            if site.target.does(frozenset({EffectKind.LAUNCH, EffectKind.WAIT})):
                 return True
         elif (site.callee or site.method or "").rpartition(".")[2] not in _VIEWS and site.result.is_tensor:
             if not site.result.on_host:

@@ -13,7 +13,7 @@ from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import FEW_ROUNDS
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites, surroundings
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
@@ -43,7 +43,7 @@ class CatInLoop(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         grown = _grown(site, model)
-        if grown is None or hotness.in_test(site.context):
+        if grown is None or surroundings.in_test(site.context):
             return
         found = _growing_loop(site, model)
         if found is None:
@@ -56,7 +56,7 @@ class CatInLoop(Rule):
             return
         if _is_seldom(site.context, loop):
             return
-        kind = hotness.iterates(loop)
+        kind = rounds.iterates(loop)
         if model.is_role(site.context, Role.SETUP) or _over_names(loop):
             confidence = Confidence.POSSIBLE  # once, of what a program is set up with; or of a few kinds
         if kind is Iterates.LAYERS:
@@ -264,4 +264,4 @@ def _decodes(loop: Context, trains: bool) -> bool:
     """
     iterable = loop.loop.iterable if loop.loop is not None else None
     over_data = iterable is not None and iterable.kind is Kind.LOADER
-    return hotness.iterates(loop) is Iterates.STEPS and not trains and not over_data
+    return rounds.iterates(loop) is Iterates.STEPS and not trains and not over_data

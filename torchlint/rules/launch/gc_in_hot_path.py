@@ -9,7 +9,7 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 
 
@@ -24,7 +24,7 @@ class GcInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hotness.in_test(site.context) or model.in_measurement(site.context) or (hot is not None and hot.phases):
+        if surroundings.in_test(site.context) or model.in_measurement(site.context) or (hot is not None and hot.phases):
             return
         if hot is None and not (site.context.enclosing_loops() and may_be_hot(site.context)):
             return

@@ -15,7 +15,7 @@ from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import CHANGES, body_of, calls_in, names_written
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
@@ -53,7 +53,7 @@ class LoopInvariantOp(Rule):
         facts = site.context.loop
         assert facts is not None
         hot = model.hot(site.context)
-        if hotness.in_test(site.context) or (facts.count is not None and facts.count <= 1):
+        if surroundings.in_test(site.context) or (facts.count is not None and facts.count <= 1):
             return
         if (hot is None and not may_be_hot(site.outer)) or model.in_measurement(site.context):
             return  # a benchmark does the same again and again
@@ -197,7 +197,7 @@ def _meets(model: Model, node: cst.CSTNode, body: list[cst.CSTNode], written: se
 def _trains(model: Model, body: list[cst.CSTNode]) -> bool:
     """Whether parameters change in the loop: then what is computed of them does."""
     for site in calls_in(model, body):
-        if site.method in ("backward", "step") or (site.target is not None and hotness.does(site.target, _TRAINS)):
+        if site.method in ("backward", "step") or (site.target is not None and site.target.does(_TRAINS)):
             return True
     return False
 

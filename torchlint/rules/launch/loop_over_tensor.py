@@ -17,7 +17,7 @@ from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.rules.launch._uneven import are_uneven, may_be_uneven
 from torchlint.rules.launch._walked import walks_slices
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites, surroundings
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.targets import bound_names
@@ -67,9 +67,9 @@ class LoopOverTensor(Rule):
         if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= FEW_ROUNDS):
             return None
         if (
-            hotness.in_test(site.context)
-            or hotness.in_worker(site.context)
-            or hotness.iterates(site.context) in _NOT_ROUNDS
+            surroundings.in_test(site.context)
+            or surroundings.in_worker(site.context)
+            or rounds.iterates(site.context) in _NOT_ROUNDS
         ):
             return None
         body = body_of(site)
@@ -77,13 +77,13 @@ class LoopOverTensor(Rule):
         walked = walks_slices(site, model, body, targets)
         if walked is None:
             return None
-        rounds = Rounds(model, body, targets)
-        if not rounds.independent:
+        names = Rounds(model, body, targets)
+        if not names.independent:
             return None
         work = batchable(model, body)
-        if work is None or not launches(model, body, rounds.varying):
+        if work is None or not launches(model, body, names.varying):
             return None
-        if are_uneven(model, body, rounds.varying) or _fills_few_names(site, model):
+        if are_uneven(model, body, names.varying) or _fills_few_names(site, model):
             return None
         if may_be_uneven(site, model, body, targets):
             work = min(work, Confidence.POSSIBLE)
@@ -108,4 +108,4 @@ def _is_large(site: sites.Loop) -> bool:
     assert facts is not None
     if facts.count is not None:
         return facts.count >= _LARGE
-    return any(hotness.iterates(inner) is Iterates.ELEMENTS for inner in facts.inner)
+    return any(rounds.iterates(inner) is Iterates.ELEMENTS for inner in facts.inner)

@@ -9,7 +9,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import DEVICE, MISSING, Kind, Value
 
@@ -29,7 +29,7 @@ class OptimizerSingleTensor(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         name = _optimizer(site)
-        if name not in _FOREACH or hotness.in_test(site.context):
+        if name not in _FOREACH or surroundings.in_test(site.context):
             return
         foreach, fused = _option(site, "foreach"), _option(site, "fused")
         if foreach is not None and foreach.const is False:

@@ -13,7 +13,7 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _foreach_repairs
 from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, calls_in
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
 from torchlint.semantics.model import Model
@@ -39,7 +39,7 @@ class PerParameterLoop(Rule):
     words = ("parameters", "named_parameters", "param_groups", "state_dict", "buffers", "params", "grad")
 
     def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
-        if site.iterable is None or not _over_parameters(site, model) or hotness.in_test(site.context):
+        if site.iterable is None or not _over_parameters(site, model) or surroundings.in_test(site.context):
             return
         facts = site.context.loop
         assert facts is not None

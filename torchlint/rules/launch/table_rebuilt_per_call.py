@@ -12,7 +12,7 @@ from torchlint.rules._patterns import CASTS, SHAPES, Operation, new_dimension, o
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
 from torchlint.rules.launch._bodies import names_written
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
@@ -61,7 +61,7 @@ class TableRebuiltPerCall(Rule):
 
     def _report(self, node: cst.CSTNode, context: Context, model: Model) -> Iterator[Report]:
         hot = model.hot(context)
-        if hot is None or not hot.interface or hotness.in_test(context) or not _in_module(context):
+        if hot is None or not hot.interface or surroundings.in_test(context) or not _in_module(context):
             return
         if _is_cached(model, context):
             return

@@ -9,7 +9,7 @@ from torchlint.knowledge import names as known
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
 
@@ -26,7 +26,7 @@ class TensorFromNdarrayList(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         data = site.argument(0, "data")
-        if data is None or hotness.in_test(site.context):
+        if data is None or surroundings.in_test(site.context):
             return
         element = _arrays_in(data.value)
         if element is None or element.rank == 0:

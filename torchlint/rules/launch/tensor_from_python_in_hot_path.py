@@ -15,7 +15,7 @@ from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._bodies import names_written
 from torchlint.rules.pipeline._transfers import moved_by
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.hotness import Hot
@@ -43,7 +43,7 @@ class TensorFromPythonInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = _made_on_device(site, model)
-        if made is None or hotness.in_test(site.context) or hotness.in_worker(site.context):
+        if made is None or surroundings.in_test(site.context) or surroundings.in_worker(site.context):
             return
         data, confidence = made
         hot = model.hot(site.context)

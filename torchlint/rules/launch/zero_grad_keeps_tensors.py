@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Applicability, Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.nodes import within
@@ -30,7 +30,7 @@ class ZeroGradKeepsTensors(Rule):
     words = ("zero_grad", "zero_", "fill_")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if hotness.in_test(site.context) or _captured(site.context, model) or _needs_zeros(site.context):
+        if surroundings.in_test(site.context) or _captured(site.context, model) or _needs_zeros(site.context):
             return
         if site.method == "zero_grad":
             yield from self._zero_grad(site)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.semantics import hotness
+from torchlint.semantics import rounds
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Effect, EffectKind, FunctionInfo, Role
@@ -197,7 +197,7 @@ def _pending(between: Sequence[Happening], end: Happening, model: Model, *, arou
         if end.context.excludes(happening.context):
             continue
         if effect.callee is not None:
-            unsure = unsure or hotness.does(effect.callee, _WAITS)
+            unsure = unsure or effect.callee.does(_WAITS)
         if effect.kind is EffectKind.WAIT and _runs_with(happening, end):
             if around or any(
                 not end.context.inside(loop) and not end.effect.context.inside(loop)
@@ -224,7 +224,7 @@ def _is_total(start: Happening, end: Happening) -> bool:
 
 def _is_long_run(happening: Happening, end: Context) -> bool:
     """Whether the interval goes over all batches of a data set, or over epochs: the queue is shorter than that."""
-    return any(not end.inside(loop) and hotness.takes_data(loop) for loop in happening.context.enclosing_loops())
+    return any(not end.inside(loop) and rounds.takes_data(loop) for loop in happening.context.enclosing_loops())
 
 
 def _launches(effect: Effect, model: Model) -> Confidence | None:

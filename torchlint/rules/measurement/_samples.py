@@ -11,7 +11,7 @@ import libcst as cst
 
 from torchlint.rules._warmth import KEEPS, names_used, own_calls
 from torchlint.rules.measurement._intervals import happenings
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -201,10 +201,10 @@ def _same_work(operands: list[cst.BaseExpression], loop: Context, model: Model) 
         return False
     trains = any(
         effect.kind is EffectKind.OPTIMIZER_STEP
-        or (effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.OPTIMIZER_STEP})))
+        or (effect.callee is not None and effect.callee.does(frozenset({EffectKind.OPTIMIZER_STEP})))
         for effect in facts.body_effects
     )
-    if trains or hotness.iterates(loop) is Iterates.EPOCHS:
+    if trains or rounds.iterates(loop) is Iterates.EPOCHS:
         return False
     changing = {
         assign.name.split(".", 1)[0]

@@ -13,10 +13,10 @@ from torchlint.rules.base import Report, Rule
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import EffectKind
-from torchlint.semantics.hotness import does, iterates
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import names_read
 from torchlint.semantics.nodes import within
+from torchlint.semantics.rounds import iterates
 
 _PROFILERS = ("torch.profiler.profile", "torch.autograd.profiler.profile")
 _WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP, EffectKind.FORWARD})
@@ -72,7 +72,7 @@ class ProfilerLeftOn(Rule):
                 for inner in effect.callee.effects
                 for loop in inner.context.enclosing_loops()
             )
-            and does(effect.callee, _WORK)
+            and effect.callee.does(_WORK)
             for effect in effects
         )
 

@@ -19,7 +19,7 @@ from torchlint.rules.measurement._samples import (
     runs_on_device,
     sampled_by_callers,
 )
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
@@ -39,13 +39,13 @@ class TimingSingleSample(Rule):
     words_travel = True
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
-        if site.operator == "-" and not hotness.in_test(site.context):
+        if site.operator == "-" and not surroundings.in_test(site.context):
             interval = clock_interval(site, model.function_of(site.context), model)
             if interval is not None:
                 yield from self._judge(site.node, interval, model)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if not hotness.in_test(site.context):
+        if not surroundings.in_test(site.context):
             interval = event_interval(site, model)
             if interval is not None:
                 yield from self._judge(site.node, interval, model)

@@ -12,7 +12,7 @@ from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
 from torchlint.rules.measurement._intervals import functions_with, reads_both, sets_up, unwaited, unwaited_run
 from torchlint.rules.measurement._samples import TIMEIT, timed_by_timeit
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -30,7 +30,7 @@ class TimingWithoutSync(Rule):
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if site.operator != "-" or site.left.kind is not Kind.CLOCK or site.right.kind is not Kind.CLOCK:
             return
-        if hotness.in_test(site.context):
+        if surroundings.in_test(site.context):
             return
         worst: tuple[Confidence, cst.CSTNode] | None = None
         for end in site.left.origins:
@@ -59,7 +59,7 @@ class TimingWithoutSync(Rule):
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         """`timeit.timeit(work)`: it reads the clock around all runs of the work, which must wait itself."""
         work = timed_by_timeit(site)
-        confidence = unwaited_run(work, model) if work is not None and not hotness.in_test(site.context) else None
+        confidence = unwaited_run(work, model) if work is not None and not surroundings.in_test(site.context) else None
         if confidence is not None:
             yield Report(
                 site.node,

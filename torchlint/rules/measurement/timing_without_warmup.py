@@ -23,7 +23,7 @@ from torchlint.rules.measurement._samples import (
     sampled_by_callers,
     timed_by_timeit,
 )
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -43,14 +43,14 @@ class TimingWithoutWarmup(Rule):
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         home = model.function_of(site.context)
-        if site.operator == "-" and not hotness.in_test(site.context) and not sets_up(home):
+        if site.operator == "-" and not surroundings.in_test(site.context) and not sets_up(home):
             interval = clock_interval(site, home, model)
             # A comparison asks whether time is up, not what something took.
             if interval is not None and not isinstance(model.parent(site.node), (cst.Comparison, cst.ComparisonTarget)):
                 yield from self._judge(site.node, site.context, interval, model)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if hotness.in_test(site.context):
+        if surroundings.in_test(site.context):
             return
         if site.callee == "timeit.timeit":
             yield from self._judge_timeit(site, model)
@@ -120,7 +120,7 @@ def _goes_through_data(interval: Interval) -> bool:
 
 
 def _trains(interval: Interval) -> bool:
-    return hotness.does(interval.function, frozenset({EffectKind.OPTIMIZER_STEP}))
+    return interval.function.does(frozenset({EffectKind.OPTIMIZER_STEP}))
 
 
 def _name_of(call: sites.Call) -> str | None:

@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._patterns import operation
 from torchlint.rules.memory._decorators import perhaps_inference
-from torchlint.semantics import hotness
+from torchlint.semantics import rounds
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
@@ -83,7 +83,7 @@ def kept_past_step(name: str, context: Context, model: Model) -> Retention | Non
     for loop in context.enclosing_loops():
         if _reset_inside(base, loop, owner, model):
             return None
-        if hotness.iterates(loop) is Iterates.STEPS and not _is_part_of_step(hot, owner, model):
+        if rounds.iterates(loop) is Iterates.STEPS and not _is_part_of_step(hot, owner, model):
             return Retention(hot, loop, Confidence.SURE)
     if owner is not None and _outlives_its_maker(base, owner, model):
         return Retention(hot, None, Confidence.LIKELY)
@@ -134,7 +134,7 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
         for loop in context.enclosing_loops():
             if _reset_inside(holder, loop, owner, model):
                 return None
-            if hotness.iterates(loop) is Iterates.STEPS:
+            if rounds.iterates(loop) is Iterates.STEPS:
                 return Retention(hot, loop, conf)
     for assign in model.sites.assigns:
         if assign.name is None or not assign.name.endswith("." + attribute):
@@ -152,7 +152,7 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
         conf = Confidence.POSSIBLE  # how often is not known; at an epoch's end is too late
     if owner is not None and owner.role is Role.FORWARD:
         conf = Confidence.POSSIBLE
-    steps = (link for link in context.enclosing_loops() if hotness.iterates(link) is Iterates.STEPS)
+    steps = (link for link in context.enclosing_loops() if rounds.iterates(link) is Iterates.STEPS)
     return Retention(hot, next(steps, None), conf)
 
 
@@ -181,7 +181,7 @@ def _refers_to_attribute(node: cst.BaseExpression | None, attribute: str) -> boo
 
 def _same_straight_run(a: Context, b: Context) -> bool:
     """Whether code at `a` runs whenever the step that reaches `b` runs: no step loop lies between them."""
-    loops = [loop for loop in b.enclosing_loops() if hotness.iterates(loop) is Iterates.STEPS]
+    loops = [loop for loop in b.enclosing_loops() if rounds.iterates(loop) is Iterates.STEPS]
     return not loops or a.inside(loops[0])
 
 

@@ -8,7 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
 from torchlint.rules.base import FixAvailability, Report, Rule
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 
 
@@ -28,7 +28,7 @@ class EmptyCacheInHotPath(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        if hot is None or hot.phases or hotness.on_host_alone(site.context) or hotness.in_test(site.context):
+        if hot is None or hot.phases or surroundings.on_host_alone(site.context) or surroundings.in_test(site.context):
             return
         yield Report(
             site.node,

@@ -12,7 +12,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.rules.memory._decorators import perhaps_decorated
 from torchlint.rules.memory._evaluation import Modes, graph_is_dropped, has_no_parameters, is_read_as_array
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites, surroundings
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Role
@@ -66,7 +66,7 @@ class EvalWithGrad(Rule):
             if self._builds_no_graph(run, modes, model):
                 continue
             for finding in self._evaluated(run, modes, model, _DEEPEST):
-                loop = hotness.step_loop(finding.run.context)
+                loop = rounds.step_loop(finding.run.context)
                 place = (finding.run.function, loop.node if loop is not None else None)
                 if place not in reported:  # one `no_grad` serves all that runs there
                     reported.add(place)
@@ -114,7 +114,7 @@ class EvalWithGrad(Rule):
 
     def _within_reach(self, context: Context, function: FunctionInfo, model: Model) -> bool:
         """Whether autograd is on, as far as the file tells, and the code is no part of a forward or a training step."""
-        if model.autograd_off(context) or hotness.in_test(context) or _perhaps_off(context):
+        if model.autograd_off(context) or surroundings.in_test(context) or _perhaps_off(context):
             return False
         if any(link.function is not None and link.function.role in _SKIPPED_ROLES for link in context.chain()):
             return False
@@ -190,7 +190,7 @@ class EvalWithGrad(Rule):
                 confidence = Confidence.LIKELY if _called_by_name(run.function) else Confidence.POSSIBLE
                 related = (("evaluation mode is set here", made),)
                 return self._finding(run, "it is only ever in evaluation mode", related, confidence)
-            loop = hotness.step_loop(run.context)
+            loop = rounds.step_loop(run.context)
             if loop is not None and run.direct and _is_module(run) and _is_loader(loop):
                 assert loop.loop is not None
                 if not run.function.is_generator:
@@ -214,7 +214,7 @@ class EvalWithGrad(Rule):
 def _fix(run: _Run) -> NodeFix | None:
     """`@torch.no_grad()` on the function, where nothing in it asks for a gradient."""
     function = run.function
-    if not isinstance(function.node, cst.FunctionDef) or function.is_generator or hotness.does(function, _WORK):
+    if not isinstance(function.node, cst.FunctionDef) or function.is_generator or function.does(_WORK):
         return None
     return NodeFix(
         Applicability.UNSAFE,
@@ -279,23 +279,23 @@ def _is_loader(loop: Context) -> bool:
 
 def _gradients_wanted(run: _Run, modes: Modes) -> bool:
     """Whether a backward, or what asks for gradients of inputs, runs in the same round of the same loop."""
-    rounds = {*_rounds_that_work(run.function), *map(hotness.step_loop, modes.wants_gradients(run.function))}
-    return None in rounds or any(link in rounds for link in run.context.chain())
+    working = {*_rounds_that_work(run.function), *map(rounds.step_loop, modes.wants_gradients(run.function))}
+    return None in working or any(link in working for link in run.context.chain())
 
 
 @question(frozenset())
 def _rounds_that_work(function: FunctionInfo) -> frozenset[Context | None]:
     """The loops over steps in whose rounds the function runs a backward or a step, None for outside of any."""
     return frozenset(
-        hotness.step_loop(effect.context)
+        rounds.step_loop(effect.context)
         for effect in function.effects
-        if effect.kind in _WORK or (effect.callee is not None and hotness.function_work(effect.callee, _WORK))
+        if effect.kind in _WORK or (effect.callee is not None and rounds.function_work(effect.callee, _WORK))
     )
 
 
 def _same_round(switch: Context, run: Context) -> bool:
     """Whether the switch is thrown in the round of the loop that runs the module."""
-    loop = hotness.step_loop(run)
+    loop = rounds.step_loop(run)
     return loop is None or switch.inside(loop)
 
 
@@ -335,7 +335,7 @@ def _given_to_training(run: _Run, modes: Modes, model: Model) -> bool:
 
 def _trains(function: FunctionInfo) -> bool:
     """Whether the class around trains: then what a method gives may go into a backward elsewhere."""
-    return function.cls is not None and any(hotness.does(method, _WORK) for method in function.cls.methods.values())
+    return function.cls is not None and any(method.does(_WORK) for method in function.cls.methods.values())
 
 
 def _called_by_name(function: FunctionInfo) -> bool:
@@ -364,10 +364,10 @@ def _moves_pretrained(call: sites.Call, model: Model) -> bool:
 
 def _reached(run: _Run, model: Model) -> bool:
     """Whether the file itself runs the code again and again: in a loop over steps, or by a caller that is no set-up."""
-    return hotness.step_loop(run.context) is not None or any(
+    return rounds.step_loop(run.context) is not None or any(
         model.function_of(caller.context).role is not Role.SETUP for caller in run.function.callers
     )
 
 
 def _off_in_a_caller(function: FunctionInfo) -> bool:
-    return any(hotness.autograd_off(caller.context) for caller in function.callers)
+    return any(surroundings.autograd_off(caller.context) for caller in function.callers)

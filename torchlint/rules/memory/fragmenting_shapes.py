@@ -11,7 +11,7 @@ from torchlint.knowledge import names as known
 from torchlint.rules._growth import counters
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites, surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
@@ -36,8 +36,8 @@ class FragmentingShapes(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
-        loop = hotness.step_loop(site.context)
-        if hot is None or hotness.in_test(site.context) or not site.arguments:
+        loop = rounds.step_loop(site.context)
+        if hot is None or surroundings.in_test(site.context) or not site.arguments:
             return
         moved = _is_moved(site.node, model)
         if site.result.on_host and not moved:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import hotness
+from torchlint.semantics import rounds
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -85,7 +85,7 @@ def _kinds(function: FunctionInfo) -> dict[cst.CSTNode, frozenset[EffectKind]]:
         kinds = frozenset({effect.kind})
         if effect.callee is not None:
             callee = effect.callee
-            kinds = frozenset(kind for kind in _BACKWARD | _CLEARING if hotness.does(callee, frozenset({kind})))
+            kinds = frozenset(kind for kind in _BACKWARD | _CLEARING if callee.does(frozenset({kind})))
         found[effect.node] = found.get(effect.node, frozenset()) | kinds
     return found
 
@@ -95,18 +95,18 @@ def _rounds(function: FunctionInfo, model: Model) -> Iterator[tuple[cst.CSTNode,
     loops: dict[cst.CSTNode, Context] = {}
     for effect in function.effects:
         for loop in effect.context.enclosing_loops():
-            if hotness.iterates(loop) is Iterates.STEPS and isinstance(loop.node, (cst.For, cst.While)):
+            if rounds.iterates(loop) is Iterates.STEPS and isinstance(loop.node, (cst.For, cst.While)):
                 loops[loop.node] = loop
     for node in loops:
         assert isinstance(node, (cst.For, cst.While))
         yield node.body, cst.Continue
     # Where the optimizer steps after the loop, that goes over parts of one step.
-    if loops and not hotness.function_work(function, frozenset({EffectKind.OPTIMIZER_STEP})):
+    if loops and not rounds.function_work(function, frozenset({EffectKind.OPTIMIZER_STEP})):
         return
     if function.body is None or model.hot(function.body) is None:
         return
     owners = [model.function_of(caller.context) for caller in function.callers]
-    if not any(hotness.does(owner, _CLEARING) and _clears_itself(owner) for owner in owners):
+    if not any(owner.does(_CLEARING) and _clears_itself(owner) for owner in owners):
         yield function.body_nodes[0], cst.Return
 
 

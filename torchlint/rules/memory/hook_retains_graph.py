@@ -13,8 +13,8 @@ from torchlint.rules.memory._retention import emptied, graph_confidence, needed_
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Iterates
 from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
-from torchlint.semantics.hotness import iterates
 from torchlint.semantics.model import Model
+from torchlint.semantics.rounds import iterates
 from torchlint.semantics.values import MISSING, Kind
 
 _GROWS = frozenset("append extend insert appendleft add put".split())

@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites, surroundings
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import HOT_ROLES, EffectKind, FunctionInfo, Role
@@ -46,9 +46,9 @@ class NoGradNotInferenceMode(Rule):
     def _judge(
         self, node: cst.BaseExpression, scope: Context, function: FunctionInfo, model: Model
     ) -> Iterator[Report]:
-        if function.role in HOT_ROLES | {Role.SETUP, Role.TEST} or function.is_generator or hotness.in_test(scope):
+        if function.role in HOT_ROLES | {Role.SETUP, Role.TEST} or function.is_generator or surroundings.in_test(scope):
             return
-        if not _runs_module(function, scope) or hotness.does(function, _TRAINS) or _writes(scope, model):
+        if not _runs_module(function, scope) or function.does(_TRAINS) or _writes(scope, model):
             return
         if not _leaves_as_numbers(function) and (not _evaluates(function, model) or _feeds_training(function, model)):
             return
@@ -63,7 +63,7 @@ class NoGradNotInferenceMode(Rule):
 
 def _runs_module(function: FunctionInfo, scope: Context) -> bool:
     return any(
-        (effect.kind is EffectKind.FORWARD or (effect.callee is not None and hotness.does(effect.callee, _RUNS)))
+        (effect.kind is EffectKind.FORWARD or (effect.callee is not None and effect.callee.does(_RUNS)))
         and effect.context.inside(scope)
         for effect in function.effects
     )
@@ -127,7 +127,7 @@ def _evaluates(function: FunctionInfo, model: Model) -> bool:
         return True
     return any(
         effect.kind is EffectKind.FORWARD
-        and any(hotness.iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops())
+        and any(rounds.iterates(loop) is Iterates.STEPS for loop in effect.context.enclosing_loops())
         for effect in function.effects
     )
 
@@ -143,7 +143,7 @@ def _feeds_training(function: FunctionInfo, model: Model) -> bool:
     if not function.return_sites:
         return False
     owners = (model.function_of(caller.context) for caller in function.callers)
-    return any(hotness.does(owner, _TRAINS) for owner in owners)
+    return any(owner.does(_TRAINS) for owner in owners)
 
 
 def _fix(node: cst.BaseExpression) -> NodeFix | None:

@@ -12,7 +12,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.memory._graphs import Shared, made_before, shared_graph
 from torchlint.rules.memory._retention import may_hold_graph
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -35,7 +35,7 @@ class RetainGraph(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         option = site.argument(None, "retain_graph")
-        if option is None or option.value.const is not True or hotness.in_test(site.context):
+        if option is None or option.value.const is not True or surroundings.in_test(site.context):
             return
         create = site.argument(None, "create_graph")
         if create is not None and create.value.const is not False:
@@ -70,7 +70,7 @@ class RetainGraph(Rule):
                     if shared is Shared.SOMETHING:
                         return None
                     confidence = Confidence.POSSIBLE
-            elif seen and effect.callee is not None and hotness.does(effect.callee, _BACKWARD):
+            elif seen and effect.callee is not None and effect.callee.does(_BACKWARD):
                 return None
         kept = {name for _, name, _ in function.attributes}
         makes = self._makes_its_graph(function) and not _is_given_graph(site, function)
@@ -83,8 +83,7 @@ class RetainGraph(Rule):
                 if effect.node is caller.node:
                     after = True
                 elif after and (
-                    effect.kind is EffectKind.BACKWARD
-                    or (effect.callee is not None and hotness.does(effect.callee, _BACKWARD))
+                    effect.kind is EffectKind.BACKWARD or (effect.callee is not None and effect.callee.does(_BACKWARD))
                 ):
                     if not makes or effect.callee is None or _reads_attribute(effect.callee, kept):
                         return None
@@ -109,7 +108,7 @@ class RetainGraph(Rule):
         """Whether the function itself runs the forward whose graph it is: nothing outside can hold that graph."""
         return any(
             effect.kind is EffectKind.FORWARD
-            or (effect.callee is not None and hotness.does(effect.callee, frozenset({EffectKind.FORWARD})))
+            or (effect.callee is not None and effect.callee.does(frozenset({EffectKind.FORWARD})))
             for effect in function.effects
         )
 

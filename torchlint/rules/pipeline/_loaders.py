@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from torchlint.findings import Confidence
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind, Value
@@ -46,14 +46,14 @@ def loader_calls(model: Model) -> Iterator[sites.Call]:
     for site in model.sites.calls:
         made = site.result
         is_new = made.kind is Kind.LOADER and made.items is not None and made.origin is site.node
-        if is_new and not hotness.in_test(site.context):
+        if is_new and not surroundings.in_test(site.context):
             yield site
 
 
 def loaders_reading(model: Model) -> Iterator[sites.Call]:
     """The calls that make a loader in a file, and elsewhere where workers run code of this file."""
     bodies = (function.body for function in model.functions.values())
-    runs_in_workers = any(body is not None and hotness.in_worker(body) for body in bodies)
+    runs_in_workers = any(body is not None and surroundings.in_worker(body) for body in bodies)
     for near in model.everywhere(*WORDS) if runs_in_workers else [model]:
         yield from loader_calls(near)
 

@@ -6,7 +6,6 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.semantics import hotness
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.nodes import children
@@ -35,10 +34,7 @@ class Order:
                 self._at[effect.node]
                 for effect in function.effects
                 if effect.node in self._at
-                and (
-                    effect.kind is EffectKind.WAIT
-                    or (effect.callee is not None and hotness.does(effect.callee, _WAITS))
-                )
+                and (effect.kind is EffectKind.WAIT or (effect.callee is not None and effect.callee.does(_WAITS)))
             ]
             + [
                 self._at[site.node]

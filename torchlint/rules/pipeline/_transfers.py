@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.findings import Applicability, Confidence
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.sync._waits import Wait, at_rate
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, MAYBE_TENSORS, Kind, Value
@@ -103,7 +103,7 @@ def reaches_device(transfer: Transfer) -> Confidence | None:
 
 def copied_at_rate(model: Model, context: Context, confidence: Confidence) -> Wait | None:
     """How often a copy is made; None where that is rarely, in a loader's worker, or what a benchmark measures."""
-    if hotness.in_worker(context) or hotness.on_host_alone(context):
+    if surroundings.in_worker(context) or surroundings.on_host_alone(context):
         return None
     if model.hot(context) is not None and model.in_measurement(context):
         return None

@@ -9,7 +9,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.rules.pipeline._transfers import MOVES
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import DEVICE
@@ -67,7 +67,7 @@ def _in_workers(model: Model) -> dict[FunctionInfo, Confidence]:
     for function in model.functions.values():
         # A Dataset whose loader is not seen.
         unseen = function.role is Role.WORKER and function not in decided and function.body is not None
-        if unseen and not hotness.in_test(function.body):  # type: ignore[arg-type]
+        if unseen and not surroundings.in_test(function.body):  # type: ignore[arg-type]
             for inner in loaders.reached_from([function]):
                 found.setdefault(inner, Confidence.POSSIBLE)
     return found

@@ -13,7 +13,7 @@ from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rul
 from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.rules.pipeline._arrays import is_formula
 from torchlint.rules.pipeline._provenance import Provenance
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.nodes import within
@@ -55,7 +55,7 @@ class HostFactoryThenTransfer(Rule):
                 if not transfer.source.on_host or transfer.source.graph & ATTACHED:
                     continue
                 confidence = transfers.reaches_device(transfer)
-                if confidence is None or hotness.in_worker(site.context):
+                if confidence is None or surroundings.in_worker(site.context):
                     continue
                 provenance = provenance or Provenance(model)
                 made = _Making(provenance, site.context.owner)
@@ -92,7 +92,7 @@ def _is_setup(site: sites.Call, model: Model) -> bool:
     owner = site.context.owner
     if owner is None or owner.role in (Role.SETUP, Role.TEST):
         return True
-    return model.is_test_file or hotness.in_test(site.context) or model.in_measurement(site.context)
+    return model.is_test_file or surroundings.in_test(site.context) or model.in_measurement(site.context)
 
 
 class _Making:

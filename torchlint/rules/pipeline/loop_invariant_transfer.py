@@ -12,7 +12,7 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.pipeline import _repairs
 from torchlint.rules.pipeline import _transfers as transfers
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import COLD_ROLES, ClassInfo, Role
@@ -97,7 +97,7 @@ def _loop_that_repeats(site: sites.Call, name: str, model: Model) -> Context | N
         if _changes(name, loop, model) or _goes_elsewhere(site, loop, model):
             break
         widest = loop
-        if hotness.iterates(loop) is Iterates.STEPS:
+        if rounds.iterates(loop) is Iterates.STEPS:
             break
     return widest
 
@@ -176,7 +176,7 @@ def _sureness(site: sites.Call, receiver: Value, loop: Context) -> Confidence:
     if receiver.device == HOST:
         return max(receiver.conf, Confidence.LIKELY)
     casts = any(argument.value.kind is Kind.DTYPE for argument in site.arguments)
-    return Confidence.LIKELY if hotness.iterates(loop) is Iterates.STEPS and not casts else Confidence.POSSIBLE
+    return Confidence.LIKELY if rounds.iterates(loop) is Iterates.STEPS and not casts else Confidence.POSSIBLE
 
 
 def _is_constant_given(site: sites.Call, receiver: Value, model: Model) -> bool:

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -41,7 +41,7 @@ class PreprocessingInStep(Rule):
     )  # fmt: skip
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if site.target is not None or not _prepares(site, model) or hotness.in_worker(site.context):
+        if site.target is not None or not _prepares(site, model) or surroundings.in_worker(site.context):
             return
         hot = model.hot(site.context)
         if hot is None or not _takes_batches(hot, model):

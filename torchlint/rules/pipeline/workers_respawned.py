@@ -12,7 +12,7 @@ from torchlint.rules._repairs import Unfit, add_argument, repair, tight
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.rules.pipeline import _loaders as loaders
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import rounds, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
@@ -84,7 +84,7 @@ def _epochs_over(site: sites.Call, model: Model) -> Context | None:
 
 def _epochs_around(context: Context, seen: frozenset[FunctionInfo]) -> Context | None:
     for link in context.chain():
-        if link.scope is Scope.LOOP and hotness.iterates(link) is Iterates.EPOCHS:
+        if link.scope is Scope.LOOP and rounds.iterates(link) is Iterates.EPOCHS:
             return link if link.loop is not None and link.loop.count != 1 else None
         if link.scope is Scope.FUNCTION:
             function = link.function

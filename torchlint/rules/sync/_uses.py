@@ -12,7 +12,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.knowledge import names as known
-from torchlint.semantics import hotness
+from torchlint.semantics import rounds
 from torchlint.semantics.contexts import Context, Iterates, Scope, leaves
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
@@ -144,7 +144,7 @@ def _ends_decoding(model: Model, branch: cst.If | cst.While, context: Context) -
             assert link.loop is not None
             if isinstance(branch, cst.While) and link.loop.node is not branch:
                 continue
-            if hotness.iterates(link) is not Iterates.STEPS:
+            if rounds.iterates(link) is not Iterates.STEPS:
                 return False
             hot = model.hot(link)
             kinds = {effect.kind for effect in link.loop.body_effects}

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often
-from torchlint.semantics import hotness
+from torchlint.semantics import rounds, surroundings
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Parameter
@@ -45,7 +45,7 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     `by_method`: it is read by a method that tensors have, which is evidence of a tensor.
     """
     confidence = model.device_confidence(value, context, by_method=by_method)
-    if confidence is None or hotness.on_host_alone(context) or given_on_host(model, value, context):
+    if confidence is None or surroundings.on_host_alone(context) or given_on_host(model, value, context):
         return None
     hot = model.hot(context)
     if hot is not None and not hot.trains and measures(model, context) and not only_meters(model, context):
@@ -125,7 +125,7 @@ def only_meters(model: Model, context: Context) -> bool:
     Where a helper reads the clock, the interval may be any.
     """
     loop = next(iter(context.enclosing_loops()), None)
-    if loop is None or not hotness.takes_data(loop):
+    if loop is None or not rounds.takes_data(loop):
         return False
     order: dict[cst.CSTNode, int] = {}
     for index, effect in enumerate(model.function_of(context).effects):

@@ -12,7 +12,7 @@ from torchlint.knowledge import names as known
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.sync._waits import measures, only_meters
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import HOST, Kind
 
@@ -39,7 +39,7 @@ class SyncExplicit(Rule):
             return
         kind = site.receiver.kind if site.receiver is not None else None
         hot = model.hot(site.context)
-        if hot is None or hot.phases or hotness.on_host_alone(site.context) or _awaits_copy(model, site):
+        if hot is None or hot.phases or surroundings.on_host_alone(site.context) or _awaits_copy(model, site):
             return
         if measures(model, site.context):
             if not hot.trains or not only_meters(model, site.context):

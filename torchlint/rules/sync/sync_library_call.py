@@ -15,8 +15,8 @@ from torchlint.rules.sync import _repairs
 from torchlint.rules.sync._waits import Wait, as_operand, at_rate, waits
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Iterates, Scope
-from torchlint.semantics.hotness import iterates
 from torchlint.semantics.model import Model
+from torchlint.semantics.rounds import iterates
 from torchlint.semantics.values import Kind, Value
 
 _FAMILIES: Final[tuple[tuple[str, str, str], ...]] = (

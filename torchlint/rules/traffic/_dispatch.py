@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from torchlint.semantics import hotness
+from torchlint.semantics import surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import ClassInfo, FunctionInfo, Role
 from torchlint.semantics.model import Model
@@ -16,7 +16,7 @@ _FAR: Final = 8  # steps from function to caller or method
 
 def eager(model: Model, context: Context) -> bool:
     """Whether the code is not compiled, not a test's reference, and not part of a hand-written autograd Function."""
-    if hotness.in_test(context) or hotness.in_worker(context) or model.compiled(context) is not None:
+    if surroundings.in_test(context) or surroundings.in_worker(context) or model.compiled(context) is not None:
         return False
     owner = context.owner
     if owner is None:

@@ -11,7 +11,7 @@ from torchlint.findings import Applicability, Confidence
 from torchlint.rules._repairs import Unfit, add_argument, repair, spell
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule, RuleSet
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.nodes import below
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
@@ -35,7 +35,7 @@ class ChannelsLastUnused(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         network = site.receiver
-        if network is None or network.kind is not Kind.MODULE or hotness.in_test(site.context) or not _moves(site):
+        if network is None or network.kind is not Kind.MODULE or surroundings.in_test(site.context) or not _moves(site):
             return
         if (
             not _convolves(network, 0, set())

@@ -11,7 +11,7 @@ from torchlint.findings import Applicability, Confidence
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
@@ -36,7 +36,7 @@ class ConvBiasBeforeNorm(Rule):
     words = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if hotness.in_test(site.context):
+        if surroundings.in_test(site.context):
             return
         if site.function.kind is Kind.MODULE:
             before = _feeding_layer(site, model)

@@ -11,7 +11,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import CASTS, Operation, first_operand, made_by, operation, reach
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.model import Model
@@ -51,9 +51,9 @@ class DecodeWithoutCache(Rule):
             return
         hot = model.hot(site.context)
         if (
-            hotness.in_test(site.context)
+            surroundings.in_test(site.context)
             or (hot is not None and hot.trains)
-            or hotness.does(model.function_of(site.context), frozenset({EffectKind.BACKWARD}))
+            or model.function_of(site.context).does(frozenset({EffectKind.BACKWARD}))
         ):
             return
         yield Report(

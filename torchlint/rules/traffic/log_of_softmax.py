@@ -12,7 +12,7 @@ from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _softmax_repairs
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -33,7 +33,7 @@ class LogOfSoftmax(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
-        if made is None or made.name != "log" or not made.operands or hotness.in_test(site.context):
+        if made is None or made.name != "log" or not made.operands or surroundings.in_test(site.context):
             return
         found = reach(model, made.operands[0], lambda step: step.name == "softmax", lambda step: _passes(model, step))
         if found is None:

@@ -25,7 +25,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _attention_repairs
 from torchlint.rules.traffic._attention import SDPA, feeds_only, is_fused
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -48,7 +48,7 @@ class MaterialisedCausalMask(Rule):
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
         mask = made.argument(3, "attn_mask") if made is not None else None
-        if mask is None or hotness.in_test(site.context):
+        if mask is None or surroundings.in_test(site.context):
             return
         found = reach(
             model,

@@ -14,7 +14,7 @@ from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _attention_repairs
 from torchlint.rules.traffic._attention import feeds_only
 from torchlint.rules.traffic._dispatch import has_fused_branch
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
@@ -46,7 +46,7 @@ class NaiveAttention(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         softmax = called(site)
-        if softmax is None or softmax.name != "softmax" or not softmax.operands or hotness.in_test(site.context):
+        if softmax is None or softmax.name != "softmax" or not softmax.operands or surroundings.in_test(site.context):
             return
         scores = reach(model, softmax.operands[0], _is_product, _before)
         if (

@@ -23,7 +23,7 @@ from torchlint.rules._patterns import (
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
 from torchlint.rules.traffic import _softmax_repairs
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 
@@ -64,7 +64,7 @@ class NaiveSoftmax(Rule):
             yield from self._check(made, site.context, model)
 
     def _check(self, made: Operation, context: Context, model: Model) -> Iterator[Report]:
-        if hotness.in_test(context):
+        if surroundings.in_test(context):
             return
         exponential = _softmax(model, made)
         if exponential is None:

@@ -22,7 +22,7 @@ from torchlint.rules._repairs import Rewrite, Unfit, repair, spell
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule, RuleSet
 from torchlint.rules.traffic._repairs import code_of_index, sole
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 
 _NORMS: Final = frozenset("norm vector_norm".split())
@@ -41,7 +41,7 @@ class PairwiseByBroadcast(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
-        if made is None or not made.operands or not site.result.is_tensor or hotness.in_test(site.context):
+        if made is None or not made.operands or not site.result.is_tensor or surroundings.in_test(site.context):
             return
         found = _summed_difference(model, made)
         if found is None:

@@ -11,7 +11,7 @@ from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.traffic import _attention_repairs
 from torchlint.rules.traffic._attention import SDPA, feeds_only, is_fused
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 
 _AROUND: Final = CASTS | SHAPES
@@ -31,7 +31,7 @@ class RepeatedKv(Rule):
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
-        if made is None or hotness.in_test(site.context) or _has_grouped_branch(site, model):
+        if made is None or surroundings.in_test(site.context) or _has_grouped_branch(site, model):
             return
         for position, name in ((1, "key"), (2, "value")):
             operand = made.argument(position, name)

@@ -10,7 +10,7 @@ from torchlint.rules._patterns import CASTS, SHAPES, called, first_operand, reac
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _softmax_repairs
-from torchlint.semantics import hotness, sites
+from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 
 # What picks out probabilities or keeps them away from 0 and 1, and so can be done to the logits, or left out.
@@ -30,7 +30,7 @@ class SigmoidThenBce(Rule):
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
         probabilities = made.argument(0, "input") if made is not None else None
-        if probabilities is None or hotness.in_test(site.context):
+        if probabilities is None or surroundings.in_test(site.context):
             return
         found = reach(model, probabilities, lambda step: step.name == "sigmoid", first_operand(_AROUND))
         if found is None:
