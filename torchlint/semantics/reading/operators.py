@@ -8,8 +8,9 @@ from torchlint.findings import Confidence
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.reading.arrays import is_single, operator_dtype
-from torchlint.semantics.reading.conditions import SWAPPED, ConditionReader, combine, crosses_interval
+from torchlint.semantics.reading.conditions import ConditionReader
 from torchlint.semantics.reading.evidence import BITS
+from torchlint.semantics.reading.gates import SWAPPED, combine, crosses_interval
 from torchlint.semantics.values import (
     ANYWHERE,
     DETACHED,

@@ -1,0 +1,186 @@
+"""What is known of values where a test holds, or fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from torchlint.findings import Confidence
+from torchlint.semantics.names import dotted
+from torchlint.semantics.reading.attributes import AttributeReader
+from torchlint.semantics.values import ANYWHERE, DETACHED, DEVICE, HOST, MAYBE, NONE, Kind, Value, device_bits
+
+_OTHER_THAN = (cst.IsNot, cst.NotEqual)
+_OTHER = Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)  # than the tensor or the container that was asked for
+_NO_TENSORS = (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY)
+
+
+class NarrowingReader(AttributeReader):
+    """Changes what is known by tests."""
+
+    def narrow(self, test: cst.BaseExpression, holds: bool) -> None:
+        """Change the environment by what is known where a test holds, or fails."""
+        if type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
+            self.narrow(test.expression, not holds)
+        elif type(test) is cst.BooleanOperation:
+            if (type(test.operator) is cst.And) == holds:
+                self.narrow(test.left, holds)
+                self.narrow(test.right, holds)
+        elif type(test) is cst.Call:
+            self._narrow_call(test, holds)
+        elif type(test) is cst.Comparison and len(test.comparisons) == 1:
+            comparison = test.comparisons[0]
+            right = comparison.comparator
+            if type(right) is cst.Name and right.value == "None":
+                is_none = isinstance(comparison.operator, (cst.Is, cst.Equal)) == holds
+                self._rebind(
+                    test.left,
+                    lambda v: (
+                        NONE
+                        if is_none and (v.kind is Kind.NONE)
+                        else v.but(optional=False)
+                        if v.optional and not is_none
+                        else v
+                    ),
+                )
+            elif _asks_for_type(test.left) and isinstance(comparison.operator, (cst.Is, cst.Equal, *_OTHER_THAN)):
+                assert isinstance(test.left, cst.Call)
+                other = isinstance(comparison.operator, _OTHER_THAN)
+                self._narrow_kind(test.left.args[0].value, right, holds != other)
+            elif type(test.left) is cst.Attribute and test.left.attr.value == "type":
+                owner = test.left.value
+                if type(owner) is cst.Attribute and owner.attr.value == "device":
+                    text = self.eval_quietly(right).const
+                    bits = device_bits(text) if isinstance(text, str) else 0
+                    equal = (type(comparison.operator) is cst.Equal) == holds
+                    if bits:
+                        self._place(owner.value, bits if equal else DEVICE if bits == HOST else 0)
+        elif type(test) is cst.Attribute:
+            if test.attr.value in ("is_cuda", "is_cpu"):
+                self._place(test.value, DEVICE if holds == (test.attr.value == "is_cuda") else HOST)
+
+    def _place(self, node: cst.BaseExpression, bits: int) -> None:
+        if bits:
+            self._rebind(node, lambda v: v.but(device=bits) if v.device != bits else v)
+
+    def _rebind(self, node: cst.BaseExpression, change: Callable[[Value], Value]) -> None:
+        name = dotted(node) or self.entry_name(node)
+        if name is None:
+            return
+        value = self.lookup(name)
+        if value is None and isinstance(node, (cst.Attribute, cst.Subscript)):
+            value = self.eval_quietly(node)
+            self.dotted_bases.add(name.split(".", 1)[0])
+        if value is not None:
+            changed = change(value)
+            if changed is not value:
+                self.frame.env[name] = changed
+
+    def _narrow_call(self, test: cst.Call, holds: bool) -> None:
+        if not test.args:
+            return
+        function = self.eval_quietly(test.func)
+        if function.qual == "torch.is_tensor":
+            self._narrow_tensor(test.args[0].value, holds)
+        elif function.qual == "isinstance" and len(test.args) == 2:
+            if holds and not self._names_tensor(test.args[1].value):
+                self._narrow_first(test)
+            self._narrow_kind(test.args[0].value, test.args[1].value, holds)
+
+    def _narrow_tensor(self, node: cst.BaseExpression, holds: bool) -> None:
+        """What is known of an expression where it is a tensor, or is none."""
+        if not holds:
+            self._rebind(node, lambda v: _OTHER if v.kind is Kind.TENSOR else v)
+            return
+        self._rebind(
+            node,
+            lambda v: (
+                v
+                if v.kind is Kind.TENSOR or _is_no_tensor(v)
+                else v.but(
+                    kind=Kind.TENSOR, conf=Confidence.LIKELY, device=v.device or ANYWHERE, graph=v.graph or MAYBE
+                )
+            ),
+        )
+
+    def _narrow_kind(self, node: cst.BaseExpression, asked: cst.BaseExpression, holds: bool) -> None:
+        """What is known of an expression where it is of a class, or is not."""
+        if self._names_tensor(asked):
+            self._narrow_tensor(node, holds)
+            return
+        declared = self.annotated(asked)
+        if not holds:
+            if declared.kind is Kind.CONTAINER:  # not what it is everywhere else: nothing is known of it here
+                self._rebind(node, lambda v: _OTHER if v.kind is Kind.CONTAINER and v.qual == declared.qual else v)
+        elif declared.kind in (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY, Kind.MODULE):
+            self._rebind(
+                node,
+                lambda v: (
+                    v
+                    if v.kind is declared.kind
+                    else declared.but(elem=(v.elem or v) if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
+                ),
+            )
+
+    def asks_for_tensor(self, test: cst.BaseExpression) -> bool:
+        """`torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`, `hasattr(x, "to")`."""
+        test, _ = unnegated(test)
+        if type(test) is not cst.Call or not test.args:
+            return False
+        function = self.eval_quietly(test.func)
+        if function.qual == "torch.is_tensor" or len(test.args) != 2:
+            return function.qual == "torch.is_tensor"
+        asked = test.args[1].value
+        if function.qual == "isinstance":
+            return self._names_tensor(asked)
+        return function.qual == "hasattr" and self.eval_quietly(asked).const in ("to", "cuda", "cpu", "device")
+
+    def asks_of_entry(self, test: cst.BaseExpression) -> bool:
+        """`isinstance(batch["task"], list)`: of the entries of a batch some are tensors, others names."""
+        test, _ = unnegated(test)
+        if type(test) is not cst.Call or len(test.args) != 2 or self.entry_name(test.args[0].value) is None:
+            return False
+        return self.eval_quietly(test.func).qual == "isinstance"
+
+    def _narrow_first(self, test: cst.Call) -> None:
+        """`isinstance(rows[0], np.ndarray)`: all of the rows are such."""
+        first, name = test.args[0].value, None
+        if type(first) is cst.Subscript and len(first.slice) == 1:
+            index = first.slice[0].slice
+            if type(index) is cst.Index and type(index.value) is cst.Integer:
+                name = dotted(first.value)
+        held = self.lookup(name) if name is not None else None
+        declared = self.annotated(test.args[1].value)
+        if name is None or held is None or declared.kind is not Kind.NDARRAY:
+            return
+        if held.kind is Kind.UNKNOWN or (held.kind is Kind.CONTAINER and held.elem and held.elem.kind is Kind.UNKNOWN):
+            self.frame.env[name] = Value(Kind.CONTAINER, Confidence.LIKELY, qual="list", elem=declared, deps=held.deps)
+
+    def _names_tensor(self, node: cst.BaseExpression) -> bool:
+        if type(node) is cst.Tuple:
+            return any(self._names_tensor(element.value) for element in node.elements)
+        return self.eval_quietly(node).qual in (
+            "torch.Tensor",
+            "torch.nn.Parameter",
+            "torch.FloatTensor",
+            "torch.cuda.FloatTensor",
+        )
+
+
+def _asks_for_type(node: cst.BaseExpression) -> bool:
+    """`type(x)`."""
+    return type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "type" and len(node.args) == 1
+
+
+def unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
+    """A test without the `not` before it, and whether there was one."""
+    flipped = False
+    while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
+        test, flipped = test.expression, not flipped
+    return test, flipped
+
+
+def _is_no_tensor(value: Value) -> bool:
+    """Whether it is known to be something else: asking whether it is a tensor does not make it one."""
+    return value.kind is Kind.SHAPE or (value.kind in _NO_TENSORS and value.conf is Confidence.SURE)
