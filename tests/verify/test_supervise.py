@@ -44,10 +44,12 @@ import torch
 
 def flagged(x):
     seen = [torch.backends.cudnn.benchmark, torch.is_anomaly_enabled(), torch.is_autocast_enabled("cpu"),
-            np.geterr()["over"] == "raise", torch.zeros(1).is_meta]
+            str(torch.get_autocast_dtype("cpu")), np.geterr()["over"] == "raise", torch.zeros(1).is_meta]
     torch.backends.cudnn.benchmark = not seen[0]
     torch.autograd.set_detect_anomaly(True)
-    contextlib.ExitStack().enter_context(torch.autocast("cpu"))
+    kept = contextlib.ExitStack()
+    kept.enter_context(torch.autocast("cpu", dtype=torch.float16))
+    kept.itself = kept
     np.seterr(all="raise")
     torch.set_default_device("meta")
     return seen

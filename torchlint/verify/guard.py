@@ -25,7 +25,7 @@ import sys
 import time
 import types
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from torchlint.verify import policy
@@ -602,7 +602,8 @@ def landmarks(torch: Any, compiled: bool, *more: type) -> Marks:
         named += _listed()
         named.append(("copy.deepcopy", _lent_copy().deepcopy))
     marks = {id(thing): (name, thing, _held(thing)) for name, thing in reversed(named)}  # the first name stands
-    for kind in _classes() if not compiled else ():
+    others: Iterable[type] = _classes() if not compiled else ()
+    for kind in others:
         if id(kind) not in marks:  # torch counts in some of them, as the handles of hooks
             held = {key: int if type(value) is int else value for key, value in vars(kind).items()}
             marks[id(kind)] = (f"{kind.__module__}.{kind.__qualname__}", kind, held)
@@ -619,13 +620,13 @@ def _held(thing: Any) -> dict[Any, Any]:
 
 def _classes() -> Iterator[type]:
     """All classes that can be changed."""
-    found: set[type] = set()
-    todo: list[type] = [object]
+    found: set[Any] = set()
+    todo: list[Any] = [object]
     while todo:
-        below = [kind for kind in type.__subclasses__(todo.pop()) if kind not in found]
-        found.update(below)
+        below = set(type.__subclasses__(todo.pop())) - found
+        found |= below
         todo += below
-        yield from (kind for kind in below if not kind.__flags__ & IMMUTABLE)
+    return (kind for kind in found if not kind.__flags__ & IMMUTABLE)
 
 
 def _listed() -> Iterator[tuple[str, Any]]:
@@ -636,8 +637,8 @@ def _listed() -> Iterator[tuple[str, Any]]:
             thing = getattr(home, name, None)
             around = [(f"{module}.{name}", thing)]
             if isinstance(thing, type):
-                kinds = [kind for kind in thing.__mro__ if not kind.__flags__ & IMMUTABLE]
-                around = [(f"{kind.__module__}.{kind.__qualname__}", kind) for kind in kinds]
+                kinds: tuple[type, ...] = thing.__mro__
+                around = [(f"{k.__module__}.{k.__qualname__}", k) for k in kinds if not k.__flags__ & IMMUTABLE]
             for place, one in around if not isinstance(thing, types.ModuleType) else ():
                 yield place, one
                 for key, value in tuple(getattr(one, "__dict__", {}).items()):

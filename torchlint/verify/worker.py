@@ -151,6 +151,8 @@ class Variant:
         self.entry = entry
         self.keep = keep
         self.replays = "torchlint_replayed" in source
+        if names and not keep:  # of functions the code could keep something for its next call; the compiler wants them
+            names = {name: helper.__call__ for name, helper in names.items()}
         self._names = {**(names or {}), "__builtins__": python(allow)}
         self._code = compile(source, f"<{label}>", "exec")
         self._kept: types.ModuleType | None = None
@@ -397,11 +399,19 @@ class Flags:
         ]
         switches += [
             (getattr(cuda, f"{name}_sdp_enabled"), getattr(cuda, f"enable_{name}_sdp"))
-            for name in ("flash", "math", "mem_efficient")
+            for name in ("flash", "math", "mem_efficient", "cudnn")
+            if hasattr(cuda, f"enable_{name}_sdp")
         ]
+        if hasattr(torch._C, "_get_sdp_priority_order"):
+            switches.append((torch._C._get_sdp_priority_order, torch._C._set_sdp_priority_order))
         for kind in ("cpu", "cuda") if hasattr(torch, "get_autocast_dtype") else ():  # torch before 2.4 asks for none
-            casts = (torch.is_autocast_enabled, torch.set_autocast_enabled)
-            switches.append((functools.partial(casts[0], kind), functools.partial(casts[1], kind)))
+            casts = [(torch.is_autocast_enabled, torch.set_autocast_enabled),
+                     (torch.get_autocast_dtype, torch.set_autocast_dtype)]  # fmt: skip
+            switches += [(functools.partial(read, kind), functools.partial(write, kind)) for read, write in casts]
+        switches.append((torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled))
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            switches += [(torch.cuda.current_stream, torch.cuda.set_stream),
+                         (torch.cuda.get_sync_debug_mode, torch.cuda.set_sync_debug_mode)]  # fmt: skip
         if "numpy" in sys.modules:
             numpy = sys.modules["numpy"]
             switches.append((numpy.geterr, lambda values: numpy.seterr(**values)))
@@ -439,9 +449,11 @@ class Flags:
                 raise Failed(f"it leaves {name} on, which changes what runs after it")
 
     def _left_on(self) -> dict[str, Any]:
-        hooks = getattr(self._torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+        autograd = self._torch._C._autograd
+        hooks = getattr(autograd, "_top_saved_tensors_default_hooks", None)
         return {
             "inference mode": self._torch.is_inference_mode_enabled(),
+            "a profiler": autograd._profiler_enabled(),
             "hooks of saved tensors": hooks is not None and hooks(True) is not None,
         }
 
