@@ -33,10 +33,37 @@ CASES = [
     ("TL203", "a = torch.cat([a, b], dim=1)", "torch.cat([a, b], dim=1)", ["a = torchlint_grown(a, b, 1)"]),
     ("TL204", "for a, b in zip(p, q):\n    b.mul_(t).add_(a)", "for a, b in zip(p, q):\n    b.mul_(t).add_(a)",
      ["for a, b in torchlint_listed(zip(p, q)):\n    b.mul_(t).add_(a)"]),
-    ("TL204", "n = 0.0\nfor a in p:\n    n = n + a.norm()", "for a in p:\n    n = n + a.norm()", []),
+    ("TL204", "n = 0.0\nfor a in p:\n    n = n + a.norm()\nm = n", "for a in p:\n    n = n + a.norm()", []),
     ("TL204", "for a in p:\n    n = a.norm()\nn.item()", "for a in p:\n    n = a.norm()", []),
     ("TL204", "for a in p:\n    if a.grad is None:\n        continue\n    a.mul_(2)",
-     "for a in p:\n    if a.grad is None:\n        continue\n    a.mul_(2)", []),
+     "a.mul_(2)", ["for a in torchlint_listed([a for a in p if not a.grad is None]):\n    a.mul_(2)"]),
+    ("TL204", "n = 0.0\nfor a in p:\n    b = a.norm(2)\n    n += b.item() ** 2", "a.norm(2)",
+     ["n = 0.0\nfor a in torchlint_listed(p):\n    b = a.norm(2)\n    n += torchlint_summed(b.item() ** 2)"]),
+    ("TL204", "y = torch.stack([a.norm() for a in p if a.k])", "a.norm()",
+     ["y = torch.stack((lambda a: a.norm())(torchlint_listed([a for a in p if a.k])[0]).items)"]),
+    ("TL204", "for k in a:\n    b[k] = a[k] * t + b[k]", "a[k] * t + b[k]",
+     ["b.update(zip(a, (lambda a_each, b_each: a_each * t + b_each)"
+      "(*torchlint_listed(zip([a[k] for k in a], [b[k] for k in a]))[0]).items))"]),
+    ("TL105", "y = x[i, m[i], ...]", "x[i, m[i], ...]",
+     ["y = x[torchlint_replayed(lambda: torchlint_positions(i)), "
+      "torchlint_replayed(lambda: torchlint_positions(m[i])), ...]"]),
+    ("TL108", "y = x.add(z, alpha=a)", "x.add(z, alpha=a)", [
+        "y = x.add(torchlint_replayed(lambda: torchlint_number(z)), "
+        "alpha=torchlint_replayed(lambda: torchlint_number(a)))"
+    ]),
+    ("TL111", "d = Normal(m, s)", "Normal(m, s)", ["d = Normal(m, s, validate_args=False)"]),
+    ("TL111", "d = Normal(m, s,)", "Normal(m, s,)", ["d = Normal(m, s,validate_args=False)"]),
+    ("TL111", "y = F.ctc_loss(a, b)", "F.ctc_loss(a, b)", []),
+    ("TL201", "y = []\nfor i in range(n):\n    a = x[i]\n    y.append(a * 2)",
+     "for i in range(n):\n    a = x[i]\n    y.append(a * 2)",
+     ["y = []\ndef torchlint_round(i):\n    a = x[i]\n    return a * 2\n"
+      "y.extend(torchlint_batched(lambda i: torchlint_round(i), n))"]),
+    ("TL201", "for i in range(n):\n    a = x[i]\n    y.append(a * 2)\nz = a",
+     "for i in range(n):\n    a = x[i]\n    y.append(a * 2)", []),
+    ("TL509", "y = x.to(d)", "x.to(d)", ["y = torchlint_replayed(lambda: (x.to(d)))"]),
+    ("TL704", "with torch.autograd.detect_anomaly():\n    f()", "torch.autograd.detect_anomaly()",
+     ["with torch.autograd.set_detect_anomaly(False):\n    f()"]),
+    ("TL903", "n = nn.DataParallel(n)", "nn.DataParallel(n)", ["n = (n)"]),
     ("TL508", "y = torch.zeros(3).to(d)", "torch.zeros(3).to(d)", []),
     ("TL602", "kept.append(out)", "kept.append(out)", ["kept.append(out.detach())"]),
     ("TL201", "y = [f(r) for r in x if r]", "[f(r) for r in x if r]", []),
@@ -85,6 +112,16 @@ def test_one_round_over_lists_does_what_the_rounds_do() -> None:
         b.data.copy_(0.25 * a.data + (1 - 0.25) * b.data)
         b.sub_(1 - a).addcmul_(a, b, value=0.5)
     assert all(torch.equal(one, other) for one, other in zip(ours, theirs, strict=True))
+
+
+def test_what_rounds_read_and_add_up_is_the_same_over_lists() -> None:
+    made = helpers(torch, torch.device("cpu"), Recording())
+    ours = [torch.arange(3.0), torch.ones(2, 2)]
+    total = sum(p.detach().norm(2).item() ** 2 for p in ours)
+    (p,) = made["torchlint_listed"](ours)
+    assert made["torchlint_summed"](torch.norm(p.detach(), 2).item() ** 2) == pytest.approx(total)
+    p.data = p.data * 2
+    assert ours[0].tolist() == [0.0, 2.0, 4.0]
 
 
 def test_what_has_no_form_for_lists_is_refused() -> None:

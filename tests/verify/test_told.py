@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from torchlint.findings import Finding
+from torchlint.verify.plan import Choices, make
 from torchlint.verify.told import Told, refined, told
 
 TEXT = """
@@ -63,3 +66,10 @@ def test_a_known_shape_is_the_shape_and_a_rank_a_rank() -> None:
     assert refined(TENSOR, Told(("tensor",), rank=2, shape=(3, 4)))["shape"] == [3, 4]
     assert refined(TENSOR, Told(("tensor",), rank=3))["rank"] == 3
     assert refined({**TENSOR, "rank": 2}, Told(("tensor",), rank=3))["rank"] == 2  # its own text is nearer
+
+
+def test_plans_ask_what_callers_pass(make_finding: Callable[..., Finding]) -> None:
+    text = TEXT.replace("return x * scale", "return (x * scale).sum().item()")
+    made = make([make_finding(text, "(x * scale).sum().item()")], lambda *_: text.split("\n"), Choices("small"))
+    scale = made["experiments"][0]["arguments"][1]
+    assert (scale["value"], scale["origin"]) == (3, "what its callers pass")

@@ -78,7 +78,23 @@ def listed_class(torch: Any) -> Any:
                 return Listed([getattr(item, name) for item in self.items])
             if name in ("detach", "clone"):
                 return lambda: Listed([getattr(item, name)() for item in self.items])
+            if name in ("to", "item", "cpu"):  # they are on one device already, and what is read is read together
+                return lambda *_, **__: self
             return lambda *given, **named: each(name, self.items, *given, **named)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name == "data":
+                torch._foreach_copy_([item.data for item in self.items], bare(value))
+            else:
+                object.__setattr__(self, name, value)
+
+        @classmethod
+        def __torch_function__(cls, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
+            asked = [value for value in (named or {}).values() if value is not None and value is not False]
+            return each(function.__name__, given[0].items, *given[1:], *asked)
+
+        def __pow__(self, other: Any) -> Any:
+            return each("pow", self.items, other)
 
         def __add__(self, other: Any) -> Any:
             return each("add", self.items, other)
@@ -133,6 +149,21 @@ def helpers(torch: Any, device: Any, recording: Recording) -> dict[str, Any]:
     def together(values: Any) -> Any:
         return torch.stack([torch.as_tensor(value, device=device) for value in values])
 
+    def summed(value: Any) -> Any:
+        """What rounds add up one by one, added up at once."""
+        return torch.stack(value.items).sum() if type(value) is listed_as else value
+
+    def positions(value: Any) -> Any:
+        """Where a mask holds; what is no mask is itself."""
+        masks = isinstance(value, torch.Tensor) and value.dtype == torch.bool
+        if masks and value.dim() != 1:
+            raise RuntimeError("a mask of several dimensions beside other indices")
+        return value.nonzero(as_tuple=True)[0] if masks else value
+
+    def number(value: Any) -> Any:
+        """The number that a tensor of one element holds; what is anything else is itself."""
+        return value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
+
     def index(value: Any) -> Any:
         return torch.as_tensor(value, device=device)
 
@@ -155,6 +186,9 @@ def helpers(torch: Any, device: Any, recording: Recording) -> dict[str, Any]:
 
     return {
         "torchlint_listed": listed,
+        "torchlint_summed": summed,
+        "torchlint_positions": positions,
+        "torchlint_number": number,
         "torchlint_replayed": recording.replayed,
         "torchlint_batched": batched,
         "torchlint_grown": grown,

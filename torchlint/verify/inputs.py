@@ -416,6 +416,9 @@ class _Body(ast.NodeVisitor):
             if made is not None and (init := self.walk.methods(made).get("__init__")) is not None:
                 self.walk.function(init, _bound(init, [_Use("self"), *arguments], keywords))
                 return None
+            if node.func.id in ("isinstance", "issubclass") and len(arguments) > 1 and arguments[1] is not None:
+                arguments[1].marks.add("class")
+                return None
             called = self.names.get(node.func.id)
             if called is None:
                 self.mark(node.func.id, arguments)
@@ -670,6 +673,7 @@ def needs(
     compiled: bool = False,
     on_host: bool = False,
     known: Mapping[tuple[str, str], Told] | None = None,
+    foreign: Mapping[str, str] | None = None,
 ) -> Needs:
     """How to call the unit: descriptions from hints first, then from annotations, literals and the uses.
 
@@ -681,8 +685,10 @@ def needs(
         compiled: the receiver is compiled, as its file does it.
         on_host: what is moved lies on the host before, as it must where a transfer is measured.
         known: what the semantic model tells of parameters, by function and name.
+        foreign: names that modules define which measured code must not use, with what they stand for.
     """
     walk = _Walk(unit)
+    walk.globals.update({name: _Use(name) for name in foreign or ()})
     made = _Describe(hinted, walk, ast.parse(text), compiled=compiled, known=known or {})
     made.grads = ".grad" in unit.source and "backward(" not in unit.source
     parameters = _parameters(unit.function)
@@ -703,7 +709,16 @@ def needs(
                 described["items"] = {key: _on_host(item) for key, item in described["items"].items()}
         made.result.arguments.append({"name": parameter.name, **described})
     for name, use in walk.globals.items():
-        made.result.globals[name] = made.thing(name, use)
+        if name in (foreign or {}):
+            full = (foreign or {})[name]
+            if full.startswith("einops.") and full.rpartition(".")[2] in _EINOPS:
+                made.result.globals[name] = {"kind": "einops", "of": full.rpartition(".")[2]}
+                made.stands(name, f"{full}, written with torch")
+                continue
+            made.result.globals[name] = made.foreign(name, use)
+            made.stands(name, f"a stand-in for {full}, which is not run")
+        else:
+            made.result.globals[name] = made.thing(name, use)
     for name, full in (missing or {}).items():
         made.result.globals[name] = {"kind": "inert", "of": full}
         made.stands(name, f"{full}, which is not used: a stand-in that takes what it is given and does nothing")
@@ -713,6 +728,9 @@ def needs(
     numbers |= made.literal_numbers
     made.result.widths = ["D", *sorted(n for n in numbers if 2 <= n <= 8192)[:6]]
     return made.result
+
+
+_EINOPS = frozenset("rearrange repeat reduce Rearrange Reduce".split())
 
 
 def _is_static(function: ast.FunctionDef) -> bool:
@@ -906,6 +924,7 @@ class _Describe:
             return {"kind": "scheduler"}
         if read & _OPTIMIZER and not read & _MODULE and (read & {"step", "param_groups"} or "opt" in low):
             self.stands(name, "SGD")
+            self.result.attributes.update(use.attributes)
             return {"kind": "optimizer"}
         if use.texts:
             return {"kind": "number", "value": use.texts[0]}
@@ -952,6 +971,26 @@ class _Describe:
         if not read and not use.marks - {"compared", "passed", "operand"} and not telling:
             return {"kind": "choice", "of": [self.tensor(name, use), _number(low)]}
         return self.tensor(name, use)
+
+    def foreign(self, name: str, use: _Use) -> dict[str, Any]:
+        """What another module defines: a class by its name, an object where attributes are read, else a function."""
+        if name in self.hinted:
+            return dict(self.hinted[name])
+        if "class" in use.marks and "called" not in use.marks:
+            return {"kind": "class"}
+        if "called" in use.marks:
+            given = use.result or _Use(name)
+            if name[:1].isupper():
+                plain = {"kind": "object", "attributes": {}}
+                made = self.thing(name.lower(), given) if given.read or "called" in given.marks else None
+                gives = made or {"kind": "choice", "of": [self.network(name.lower(), given), plain]}
+            else:
+                gives = self.gives(name, given)
+            return {"kind": "function", "gives": gives}
+        if use.attributes:
+            self.result.attributes.update(use.attributes)
+            return {"kind": "object", "attributes": {a: self.foreign(a, below) for a, below in use.attributes.items()}}
+        return self.thing(name, use)
 
     def stands(self, name: str, what: str) -> None:
         said = f"{name} is {what}"

@@ -10,7 +10,7 @@ import ast
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -210,29 +210,56 @@ def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[d
         after = extract.repaired(lines, repair.edits)
         try:
             for piece in extract.pieces(finding, lines, after, repair.edits, whole_loops):
-                made.append(_experiment(finding, lines, piece, repair, hinted, choices))
+                made += _experiments(finding, lines, piece, repair, hinted, choices)
         except extract.Uncut as error:
             made.append(Refused("in place", str(error)))
     for rung in ("in place", "extracted"):
         yield from (one for one in made if (one.rung if isinstance(one, Refused) else one["rung"]) == rung)
 
 
-def _experiment(
+def _experiments(
     finding: Finding,
     lines: Sequence[str],
     piece: extract.Piece,
     repair: repairs.Repair,
     hinted: Mapping[str, Mapping[str, Any]],
     choices: Choices,
+) -> Iterator[dict[str, Any] | Refused]:
+    """The experiment made of a piece of the code, or why the policy refuses it; then one without other modules."""
+    pair = [inert.quiet(unit, choices.allow) for unit in (piece.before, piece.after)]
+    made = _of(finding, lines, piece, repair, hinted, choices, pair)
+    others = [inert.without(quieted, choices.allow) for quieted in pair]
+    yield made
+    if isinstance(made, Refused) and any(one.foreign or one.replaced for one in others):
+        yield _of(finding, lines, replace(piece, rung="extracted"), repair, hinted, choices, others)
+
+
+def _of(
+    finding: Finding,
+    lines: Sequence[str],
+    piece: extract.Piece,
+    repair: repairs.Repair,
+    hinted: Mapping[str, Mapping[str, Any]],
+    choices: Choices,
+    pair: Sequence[inert.Quiet],
 ) -> dict[str, Any] | Refused:
-    """The experiment made of a piece of the code, or why the policy refuses it."""
-    before, after = (inert.quiet(unit, choices.allow) for unit in (piece.before, piece.after))
+    """The experiment on a piece without what its two codes leave out."""
+    before, after = pair
     missing = {**before.names, **after.names}
     if finding.code.startswith("TL9") and any(full.startswith("torch.distributed") for full in missing.values()):
         return Refused(piece.rung, "it needs several processes")
     compiled = finding.code in COMPILED
-    on_host = finding.code.startswith("TL5")
-    wanted = inputs.needs(before.unit, "\n".join(lines), hinted, missing, compiled=compiled, on_host=on_host)
+    text = "\n".join(lines)
+    wanted = inputs.needs(
+        before.unit,
+        text,
+        hinted,
+        missing,
+        compiled=compiled,
+        on_host=finding.code.startswith("TL5"),
+        known=_known(text),
+        foreign={**before.foreign, **after.foreign},
+    )
     experiment = {
         "rung": piece.rung,
         "rule": finding.code,
@@ -253,7 +280,11 @@ def _experiment(
         "compiled": compiled,
         "allow": list(choices.allow),
         "attributes": sorted(wanted.attributes),
-        "stand_ins": [*wanted.stand_ins, f"measured: {piece.what}; repaired: {repair.what}"],
+        "stand_ins": [
+            *wanted.stand_ins,
+            *before.replaced,
+            f"measured: {piece.what}; repaired: {repair.what}",
+        ],
     }
     try:
         check_policy(experiment)

@@ -76,7 +76,8 @@ NEVER = {
 }
 # What repaired forms call, and what `helpers.py` puts there for them.
 HELPERS = frozenset(
-    f"torchlint_{name}" for name in "replayed batched grown listed together index pinned unbiased".split()
+    f"torchlint_{name}"
+    for name in "replayed batched grown listed summed together index positions number pinned unbiased".split()
 )
 BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs")
 GRANTED = {

@@ -55,6 +55,15 @@ class _Flagged:
     def instead(self, node: ast.AST, text: str) -> tuple[Edit, ...]:
         return (Edit(*self.span(node), text),)
 
+    def around_it(self, *kinds: type[ast.AST]) -> ast.AST | None:
+        """The innermost node of these kinds around what the finding marks, or that is it."""
+        inner: ast.AST | None = None
+        for node in ast.walk(self.tree):
+            if isinstance(node, kinds):
+                start, end = self.span(node)
+                inner = node if start <= self.finding.start and self.finding.end <= end else inner
+        return inner
+
     def holder(self, node: ast.AST) -> ast.AST | None:
         """The innermost function around a node."""
         inner: ast.AST | None = None
@@ -133,10 +142,14 @@ def _positions_replayed(flagged: _Flagged) -> Repair | None:
         assert isinstance(node, ast.Subscript)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         open_ = [part for part in parts if not isinstance(part, (ast.Slice, ast.Constant))]
-        if len(open_) != 1 or not _can_move(open_[0]):
+        if not open_ or not all(map(_can_move, open_)):
             return None
-        first = "[0]" if isinstance(node.slice, ast.Tuple) else ""
-        edits = flagged.around(open_[0], "torchlint_replayed(lambda: (", f").nonzero(as_tuple=True){first})")
+        if len(open_) > 1:  # which of them is the mask its value tells
+            each = [flagged.around(part, "torchlint_replayed(lambda: torchlint_positions(", "))") for part in open_]
+            edits = tuple(edit for pair in each for edit in pair)
+        else:
+            first = "[0]" if isinstance(node.slice, ast.Tuple) else ""
+            edits = flagged.around(open_[0], "torchlint_replayed(lambda: (", f").nonzero(as_tuple=True){first})")
         return Repair(edits, "the positions that the mask selects are replayed from a recording")
     return _replayed(flagged)
 
@@ -160,6 +173,50 @@ def _numbers_replayed(flagged: _Flagged) -> Repair | None:
                 edits += flagged.around(part, "torchlint_replayed(lambda: int(", "))")
         break
     return Repair(tuple(edits), _REPLAYED) if edits else None
+
+
+def _scalars_replayed(flagged: _Flagged) -> Repair | None:
+    """Arguments that may be tensors where the operator wants numbers are the numbers that they held."""
+    for node in flagged.marked(ast.Call):
+        assert isinstance(node, ast.Call)
+        parts = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg not in ("device", "dtype"))]
+        edits = [
+            edit
+            for part in parts
+            if not isinstance(part, (ast.Constant, ast.Starred)) and _can_move(part)
+            for edit in flagged.around(part, "torchlint_replayed(lambda: torchlint_number(", "))")
+        ]
+        return Repair(tuple(edits), _REPLAYED) if edits else None
+    return None
+
+
+def _unvalidated(flagged: _Flagged) -> Repair | None:
+    """A scale is read no more; distributions and clipping do not check what they are given."""
+    for node in flagged.marked(ast.Call):
+        assert isinstance(node, ast.Call)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name == "get_scale":
+            return _replayed(flagged)
+        named = {keyword.arg: keyword.value for keyword in node.keywords}
+        if "error_if_nonfinite" in named:
+            return Repair(flagged.instead(named["error_if_nonfinite"], "False"), "without the check")
+        if name[:1].isupper() and "validate_args" not in named and None not in named:
+            closing = flagged.at(node.end_lineno or node.lineno, (node.end_col_offset or 1) - 1)
+            comma = "" if _ends_in_comma(flagged, node) else ", "
+            return Repair(
+                (Edit(closing, closing, f"{comma}validate_args=False"),), "without the check of its arguments"
+            )
+    return None
+
+
+def _ends_in_comma(flagged: _Flagged, call: ast.Call) -> bool:
+    """Whether the arguments of a call, if there are any, end in a comma."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not given:
+        return True
+    last = max(given, key=lambda one: (one.end_lineno or 0, one.end_col_offset or 0))
+    rows = "\n".join(flagged.lines[(last.end_lineno or 1) - 1 : call.end_lineno]).encode("utf-8")
+    return b"," in rows[last.end_col_offset or 0 :].split(b"#")[0]
 
 
 def _index_kept(flagged: _Flagged) -> Repair | None:
@@ -279,9 +336,42 @@ def _detached(flagged: _Flagged) -> Repair | None:
             kept = call.args[-1] if call.args else None
         else:
             kept = call.value if isinstance(call, (ast.Assign, ast.AugAssign)) else None
-        if not isinstance(kept, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
-            return None
-        return Repair(flagged.around(kept, "", ".detach()")[1:], "what is kept is detached")
+        if isinstance(kept, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+            return Repair(flagged.around(kept, "", ".detach()")[1:], "what is kept is detached")
+        if isinstance(kept, ast.BinOp):
+            return Repair(flagged.around(kept, "(", ").detach()"), "what is kept is detached")
+        return None
+    return None
+
+
+def _moved_once(flagged: _Flagged) -> Repair | None:
+    """What is moved on every round is there already."""
+    for node in flagged.marked(ast.Call):
+        if _can_move(node):
+            return Repair(
+                flagged.around(node, "torchlint_replayed(lambda: (", "))"), "what is moved is moved once and kept"
+            )
+    return None
+
+
+def _switched_off(flagged: _Flagged) -> Repair | None:
+    """`set_detect_anomaly(True)`, `detect_anomaly()` become `set_detect_anomaly(False)`."""
+    for node in flagged.marked(ast.Call):
+        assert isinstance(node, ast.Call)
+        if node.args and isinstance(node.args[0], ast.Constant):
+            return Repair(flagged.instead(node.args[0], "False"), "switched off")
+        head, _, name = ast.unparse(node.func).rpartition(".")
+        if name == "detect_anomaly" and head:
+            return Repair(flagged.instead(node, f"{head}.set_detect_anomaly(False)"), "switched off")
+    return None
+
+
+def _unwrapped(flagged: _Flagged) -> Repair | None:
+    """`nn.DataParallel(net)` is the network itself."""
+    for node in flagged.marked(ast.Call):
+        assert isinstance(node, ast.Call)
+        if node.args and not isinstance(node.args[0], ast.Starred) and ast.unparse(node.func).endswith("DataParallel"):
+            return Repair(flagged.instead(node, f"({ast.unparse(node.args[0])})"), "the network itself, on one device")
     return None
 
 
@@ -305,19 +395,74 @@ def _batched(flagged: _Flagged) -> Repair | None:
             text = f"list({_vmap([generator.target.id], node.elt, [generator.iter])})"
             return Repair(flagged.instead(node, f"({text})" if isinstance(node, ast.GeneratorExp) else text), what)
         assert isinstance(node, ast.For)
-        names, over, statement = [], [], node
+        names: list[str] = []
+        over: list[ast.expr] = []
+        statement = node
         while isinstance(statement, ast.For):
-            if len(statement.body) != 1 or statement.orelse or not isinstance(statement.target, ast.Name):
+            if statement.orelse or not isinstance(statement.target, ast.Name):
                 return None
+            if len(statement.body) != 1:
+                several = _round(node, flagged.holder(node) or flagged.tree) if not names else None
+                return Repair(flagged.instead(node, _indented(several, node)), what) if several else None
             names.append(statement.target.id)
             over.append(statement.iter)
             inner = statement.body[0]
             if not isinstance(inner, ast.For):
                 break
             statement = inner
-        gathered = _gathered(inner, names, over)
-        return Repair(flagged.instead(node, gathered), what) if gathered else None
+        at_once = _gathered(inner, names, over)
+        return Repair(flagged.instead(node, at_once), what) if at_once else None
     return None
+
+
+def _round(loop: ast.For, holder: ast.AST) -> str | None:
+    """A loop of several statements as a function of one round, called for all of them at once."""
+    assert isinstance(loop.target, ast.Name)
+    *before, last = loop.body
+    bound = {loop.target.id}
+    for statement in before:
+        if not isinstance(statement, ast.Assign) or not all(
+            isinstance(t, (ast.Name, ast.Tuple)) for t in statement.targets
+        ):
+            return None
+        bound.update(name for target in statement.targets for name in _names(target))
+    if _outlasts(bound, loop, holder) or not all(map(_can_move, loop.body)):
+        return None  # what a round leaves is read
+    called = ast.Call(ast.Name("torchlint_round"), [ast.Name(loop.target.id)], [])
+    value: ast.expr
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and len(last.value.args) == 1:
+        value, last = last.value.args[0], ast.Expr(ast.Call(last.value.func, [called], []))
+    elif isinstance(last, ast.AugAssign):
+        value, last = last.value, ast.AugAssign(last.target, last.op, called)
+    elif isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Subscript):
+        value, last = last.value, ast.Assign(last.targets, called)
+    elif isinstance(last, ast.Assign) and isinstance(last.value, ast.BinOp):
+        value, last = last.value.right, ast.Assign(last.targets, ast.BinOp(last.value.left, last.value.op, called))
+    else:
+        return None
+    gathered = _gathered(ast.fix_missing_locations(last), [loop.target.id], [loop.iter])
+    if gathered is None:
+        return None
+    body = [*map(ast.unparse, before), f"return {ast.unparse(value)}"]
+    lines = [f"def torchlint_round({loop.target.id}):", *("    " + line for text in body for line in text.split("\n"))]
+    return "\n".join([*lines, gathered])
+
+
+def _outlasts(names: set[str], loop: ast.AST, holder: ast.AST) -> bool:
+    """Whether one of the names is read outside the loop, other than where something binds it anew."""
+    todo: list[tuple[ast.AST, set[str]]] = [(holder, names)]
+    while todo:
+        node, left = todo.pop()
+        if node is loop:
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in left:
+            return True
+        if isinstance(node, (ast.For, ast.Lambda)):
+            left = left - set(_names(node.target) if isinstance(node, ast.For) else [a.arg for a in node.args.args])
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
+            left = left - {name for generator in node.generators for name in _names(generator.target)}
+        todo += [(child, left) for child in ast.iter_child_nodes(node)]
+    return False
 
 
 def _vmap(names: Sequence[str], body: ast.expr, over: Sequence[ast.expr]) -> str:
@@ -357,22 +502,119 @@ def _gathered(statement: ast.stmt, names: Sequence[str], over: Sequence[ast.expr
 
 
 def _listed(flagged: _Flagged) -> Repair | None:
-    """A loop that does the same to each parameter in place does it to all of them in one call."""
-    for node in flagged.marked(ast.For):
-        assert isinstance(node, ast.For)
-        inside = {below.id for below in ast.walk(node.target) if isinstance(below, ast.Name)}
-        for statement in node.body:
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                inside.add(statement.targets[0].id)
-            elif not (isinstance(statement, ast.Expr) and _is_in_place(statement.value)):
-                return None
-        holder = flagged.holder(node) or flagged.tree
-        within = set(ast.walk(node))
-        if any(isinstance(n, ast.Name) and n.id in inside and n not in within for n in ast.walk(holder)):
-            return None  # what a round leaves would be a list
-        edits = flagged.around(node.iter, "torchlint_listed(", ")")
-        return Repair(edits, "all parameters in one call (torch._foreach_* of the body)")
+    """A loop that does the same to each parameter does it to all of them in one call."""
+    what = "all parameters in one call (torch._foreach_* of the body)"
+    loop = flagged.around_it(ast.For, ast.ListComp, ast.GeneratorExp)
+    if isinstance(loop, ast.For):
+        text = _over_lists(loop, flagged.holder(loop) or flagged.tree) or _over_keys(loop)
+        return Repair(flagged.instead(loop, _indented(text, loop)), what) if text is not None else None
+    if isinstance(loop, (ast.ListComp, ast.GeneratorExp)) and len(loop.generators) == 1:
+        generator = loop.generators[0]
+        names = _names(generator.target)
+        star = "*" if isinstance(generator.target, ast.Tuple) else ""
+        given = f"{star}torchlint_listed({ast.unparse(_filtered(generator))})[0]"
+        text = f"(lambda {', '.join(names)}: {ast.unparse(loop.elt)})({given}).items"
+        return Repair(flagged.instead(loop, f"({text})" if isinstance(loop, ast.GeneratorExp) else text), what)
     return None
+
+
+def _names(target: ast.AST) -> list[str]:
+    return [below.id for below in ast.walk(target) if isinstance(below, ast.Name)]
+
+
+def _filtered(generator: ast.comprehension) -> ast.expr:
+    """What a comprehension is over, without what its conditions leave out."""
+    if not generator.ifs:
+        return generator.iter
+    target = ast.parse(ast.unparse(generator.target), mode="eval").body
+    return ast.ListComp(target, [generator])
+
+
+def _over_lists(loop: ast.For, holder: ast.AST) -> str | None:
+    """The loop with one round, over lists; None where its rounds differ in more than what they are over."""
+    conditions, body = _guards(loop.body)
+    inside = set(_names(loop.target))
+    done: list[ast.stmt] = []
+    for statement in body:
+        made = _of_all(statement, inside)
+        if made is None:
+            return None
+        done.append(made)
+    if loop.orelse or _outlasts(inside, loop, holder):
+        return None  # what a round leaves would be a list
+    over = _filtered(ast.comprehension(loop.target, loop.iter, conditions, 0))
+    once = ast.For(loop.target, ast.Call(ast.Name("torchlint_listed"), [over], []), done, [])
+    return ast.unparse(ast.fix_missing_locations(once))
+
+
+def _over_keys(loop: ast.For) -> str | None:
+    """`for key in a: b[key] = f(a[key], b[key])` as one call over the lists of their values."""
+    if len(loop.body) != 1 or not isinstance(loop.target, ast.Name) or loop.orelse:
+        return None
+    key, (statement,) = loop.target.id, loop.body
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Subscript):
+        return None
+    read: dict[str, str] = {}
+
+    class Entries(ast.NodeTransformer):
+        def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+            if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Name) and node.slice.id == key:
+                return ast.Name(read.setdefault(node.value.id, f"{node.value.id}_each"))
+            return self.generic_visit(node)
+
+    value = Entries().visit(ast.parse(ast.unparse(statement.value), mode="eval").body)
+    if key in _names(value) or not read or ast.unparse(statement.targets[0].slice) != key:
+        return None
+    over = ast.unparse(loop.iter)
+    given = ", ".join(f"[{name}[{key}] for {key} in {over}]" for name in read)
+    made = f"(lambda {', '.join(read.values())}: {ast.unparse(value)})(*torchlint_listed(zip({given}))[0]).items"
+    return f"{ast.unparse(statement.targets[0].value)}.update(zip({over}, {made}))"
+
+
+def _guards(body: list[ast.stmt]) -> tuple[list[ast.expr], list[ast.stmt]]:
+    """The conditions under which a round does anything, and what it then does."""
+    conditions: list[ast.expr] = []
+    while body and isinstance(body[0], ast.If) and not body[0].orelse:
+        first = body[0]
+        if isinstance(first.body[0], ast.Continue):
+            conditions.append(ast.UnaryOp(ast.Not(), first.test))
+            body = body[1:]
+        elif len(body) == 1:
+            conditions.append(first.test)
+            body = first.body
+        else:
+            break
+    return conditions, body
+
+
+def _of_all(statement: ast.stmt, inside: set[str]) -> ast.stmt | None:
+    """A statement of a round as one of all rounds; it adds names that a round binds to `inside`."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        if isinstance(target, ast.Name):
+            inside.add(target.id)
+            return statement
+        own = isinstance(target, ast.Attribute) and target.attr == "data" and set(_names(target)) <= inside
+        return statement if own else None
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        if isinstance(statement.op, ast.Add) and statement.target.id not in inside:
+            return ast.AugAssign(statement.target, statement.op, _summed(statement.value))
+        return None
+    if isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call) and _is_in_place(call):
+        assert isinstance(call.func, ast.Attribute)
+        if set(_names(call.func)) & inside:
+            return statement
+        if call.func.attr == "add_" and len(call.args) == 1:
+            return ast.Expr(ast.Call(call.func, [_summed(call.args[0])], call.keywords))
+    return None
+
+
+def _summed(value: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name("torchlint_summed"), [value], [])
+
+
+def _indented(text: str, at: ast.stmt) -> str:
+    return text.replace("\n", "\n" + " " * at.col_offset)
 
 
 def _is_in_place(node: ast.expr) -> bool:
@@ -403,8 +645,10 @@ _MAKERS: Mapping[str, Sequence[Callable[[_Flagged], Repair | None]]] = {
     "TL105": (_positions_replayed,),
     "TL106": (_numbers_replayed,),
     "TL107": (_stacked,),
+    "TL108": (_scalars_replayed,),
     "TL109": (_index_kept,),
     "TL110": (_statement_left_out,),
+    "TL111": (_unvalidated,),
     "TL201": (_batched,),
     "TL203": (_grown,),
     "TL204": (_listed,),
@@ -413,8 +657,11 @@ _MAKERS: Mapping[str, Sequence[Callable[[_Flagged], Repair | None]]] = {
     "TL309": (_unbiased,),
     "TL504": (_pinned,),
     "TL508": (_made_there,),
+    "TL509": (_moved_once,),
     "TL602": (_detached,),
     "TL605": (_detached,),
     "TL606": (_statement_left_out,),
+    "TL704": (_switched_off,),
     "TL803": (_statement_left_out,),
+    "TL903": (_unwrapped,),
 }

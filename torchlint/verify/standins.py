@@ -10,6 +10,8 @@ that the code accepts. Torch and the standard library alone, Python 3.9 or later
 from __future__ import annotations
 
 import contextlib
+import math
+import re
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -316,6 +318,26 @@ class Builder:
 
         return stand_in
 
+    def make_einops(self, of: str) -> Any:
+        """What einops' functions of that name compute, and its layers, written with torch."""
+        torch: Any = self.torch
+        if not of[:1].isupper():
+            return lambda x, pattern, how="", **sizes: rearranged(torch, x, pattern, how, **sizes)
+
+        class Layer(torch.nn.Module):  # type: ignore[misc]
+            def __init__(self, pattern: str, how: str = "", **sizes: int) -> None:
+                super().__init__()
+                self.pattern, self.how, self.lengths = pattern, how, sizes
+
+            def forward(self, x: Any) -> Any:
+                return rearranged(torch, x, self.pattern, self.how, **self.lengths)
+
+        return Layer
+
+    def make_class(self) -> Any:
+        """A class that nothing is an object of."""
+        return type("Standin", (), {"__module__": MODULE})
+
     def make_inert(self, of: str = "") -> Any:
         return inert(self.torch, of)
 
@@ -368,6 +390,52 @@ class Builder:
         if weights is None or value.requires_grad or not torch.is_grad_enabled():
             return value
         return value + weights.float().sum().to(value.dtype) * 0.0
+
+
+def _axes(side: str) -> list[list[str]]:
+    """One side of a pattern of einops: for each dimension the axes that it is made of."""
+    found: list[list[str]] = []
+    inside = False
+    for part in re.findall(r"\(|\)|\w+", side):
+        if part in "()":
+            inside = part == "("
+            found += [[]] if inside else []
+        elif inside:
+            found[-1].append(part)
+        else:
+            found.append([] if part == "1" else [part])
+    return found
+
+
+def rearranged(torch: Any, x: Any, pattern: str, how: str = "", **sizes: int) -> Any:
+    """`x` with its axes as a pattern of einops says: split, permuted, repeated, reduced by `how`, and merged."""
+    x = torch.stack(x) if type(x) is list else x
+    more = x.dim() - len(_axes(pattern.partition("->")[0].replace("...", "")))
+    left, _, right = pattern.replace("...", " ".join(f"_{index}" for index in range(more))).partition("->")
+    taken, wanted = _axes(left), _axes(right)
+    shape: list[int] = []
+    for axes, size in zip(taken, x.shape):  # noqa: B905 (Python 3.9)
+        known = [sizes.get(axis, -1) for axis in axes]
+        for axis, one in zip(axes, known):  # noqa: B905 (Python 3.9)
+            rest = size // max(1, math.prod(other for other in known if other > 0))
+            sizes[axis] = rest if one < 0 else one
+        shape += [sizes[axis] for axis in axes]
+    if len(taken) != x.dim() or math.prod(shape) != x.numel():
+        raise RuntimeError(f"a tensor of shape {list(x.shape)} does not fit the pattern {pattern}")
+    x = x.reshape(shape)
+    names = [axis for axes in taken for axis in axes]
+    kept = [axis for axes in wanted for axis in axes]
+    lost = [axis for axis in names if axis not in kept]
+    if lost and not how:
+        raise RuntimeError(f"the pattern {pattern} leaves out an axis")
+    if lost:
+        reduce = getattr(x, {"max": "amax", "min": "amin"}.get(how, how))
+        x, names = reduce(tuple(names.index(axis) for axis in lost)), [axis for axis in names if axis in kept]
+    x = x.permute([names.index(axis) for axis in kept if axis in names])
+    for at, axis in enumerate(kept):
+        if axis not in names:
+            x = x.unsqueeze(at).expand(*x.shape[:at], sizes[axis], *x.shape[at:])
+    return x.reshape([math.prod(sizes[axis] for axis in axes) for axes in wanted])
 
 
 def sample(torch: Any, batch: Any, index: int) -> Any:

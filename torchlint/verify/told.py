@@ -47,8 +47,9 @@ def told(text: str) -> dict[tuple[str, str], Told]:
         names = {parameter.name.value for parameter in (*function.params.posonly_params, *function.params.params)}
         for name, value in _read(model, function, names):
             kinds = _KINDS.get(value.kind)
-            if kinds is not None and (path, name) not in known:
+            if kinds is not None:
                 known[path, name] = _told(value, kinds)
+                names.discard(name)
     return known
 
 
@@ -63,9 +64,12 @@ def _functions(module: cst.Module) -> Iterator[tuple[str, cst.FunctionDef]]:
 
 
 def _read(model: Model, function: cst.FunctionDef, names: set[str]) -> Iterator[tuple[str, Value]]:
-    """The parameters where the body reads them, in its order; where it first does, they are what was passed."""
+    """The parameters where the body reads them, in its order, for as long as they stand in `names`.
+
+    Where one is first read, it is what was passed.
+    """
     todo: list[cst.CSTNode] = [function.body]
-    while todo:
+    while todo and names:
         node = todo.pop()
         if isinstance(node, cst.Name) and node.value in names:
             yield node.value, model.value(node)
