@@ -166,6 +166,8 @@ TAKE_SIZES: Final = frozenset(
     """chunk expand flatten flip movedim narrow permute repeat reshape roll split squeeze swapaxes tile transpose
     unflatten unfold unsqueeze view""".split()
 )
+# Methods that are told where to act by a mask of truth values.
+TAKE_MASKS: Final = frozenset("masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select".split())
 # Those that share it where no copy is needed.
 PERHAPS_VIEWS: Final = frozenset("contiguous flatten reshape reshape_as to type".split())
 

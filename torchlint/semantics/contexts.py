@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # Parameters of a function, by index, and the truth that a branch of its body asks of them: of the value itself, or of
-# its being a text, as `mode == "train"` asks; "" where it is the value itself.
+# its being a text, as `mode == "train"` asks, or a tensor (`OF_TENSOR`); "" where it is the value itself.
 Asked = frozenset[tuple[int, bool, str]]
 
 
@@ -129,6 +129,15 @@ class Context:
     def enclosing_loops(self) -> tuple[Context, ...]:
         """The loops around it within its function, innermost first; the body of a loop is in that."""
         return (self, *self.outer) if self.scope is Scope.LOOP else self.outer
+
+    def asked(self) -> Asked:
+        """What the branches around it ask of the parameters of its function."""
+        asks: Asked = frozenset()
+        for link in self.chain():
+            if link.scope is Scope.FUNCTION:
+                break
+            asks |= link.asks
+        return asks
 
     def on_every_way(
         self, holds: Callable[[Context], bool | None], _seen: frozenset[FunctionInfo] = frozenset()

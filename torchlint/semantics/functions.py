@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from torchlint.findings import Confidence
 from torchlint.knowledge.names import EXITS, MEMOS
 from torchlint.semantics.asking import question
 from torchlint.semantics.enumeration import Enumeration
 from torchlint.semantics.names import dotted
-from torchlint.semantics.values import Value, join_optional
+from torchlint.semantics.values import MISSING, Kind, Value, join_optional
 
 if TYPE_CHECKING:
-    from torchlint.semantics.contexts import Context
+    from torchlint.semantics.contexts import Asked, Context
 
 
 class Role(Enumeration):
@@ -33,6 +34,10 @@ class Role(Enumeration):
 
 HOT_ROLES = frozenset({Role.FORWARD, Role.STEP, Role.OPTIMIZER_STEP, Role.AUTOGRAD, Role.HOOK})
 COLD_ROLES = frozenset({Role.SETUP, Role.TEST, Role.WORKER})
+
+
+OF_TENSOR = " tensor"  # stands in an ask for a text: that the argument is a tensor
+_NO_TENSORS = frozenset({Kind.NUMBER, Kind.CLOCK, Kind.STRING, Kind.NDARRAY, Kind.CONTAINER, Kind.SHAPE})
 
 
 class EffectKind(Enumeration):
@@ -86,6 +91,25 @@ class Parameter:
     # Truths that the file gives by this name to modules of which it is not known whether they are of this class.
     asked: set[bool] = field(default_factory=set)
 
+    def told(self, given: Value, text: str) -> bool | None:
+        """Whether what a call gives is true, or is that text, or a tensor; None where that is not known."""
+        if text == OF_TENSOR:
+            if given.kind is Kind.TENSOR:
+                return True if given.conf is not Confidence.POSSIBLE and not given.optional else None
+            return False if given.kind in _NO_TENSORS and given.conf is Confidence.SURE else None
+        if given.const is MISSING:
+            return None
+        return bool(given.const == text) if text else bool(given.const)
+
+    def left_out(self, text: str) -> bool | None:
+        """The same where no call gives anything, by its default; None where it is no switch."""
+        default = self.default
+        if text == OF_TENSOR:
+            return None
+        if text:
+            return default.raw_value == text if isinstance(default, cst.SimpleString) else None
+        return {"True": True, "False": False}.get(default.value) if isinstance(default, cst.Name) else None
+
 
 @dataclass(slots=True, eq=False)
 class FunctionInfo:
@@ -112,6 +136,8 @@ class FunctionInfo:
     # The summary.
     returns: Value | None = None
     return_sites: list[tuple[cst.CSTNode, Value, Context]] = field(default_factory=list)
+    # What it returns on each way, with what must be true of its parameters there; empty where all ways ask for nothing.
+    ways: list[tuple[Asked, Value]] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
     callers: list[CallerSite] = field(default_factory=list)
     is_generator: bool = False

@@ -97,9 +97,9 @@ def _growing_calls(grown: cst.BaseExpression, site: sites.Call, model: Model) ->
 def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
     """The part that the same call made on the round before."""
     parts = site.argument(0, "tensors")
-    if parts is None or not isinstance(parts.node, (cst.List, cst.Tuple)):
-        return None
-    for element in parts.node.elements:
+    given = parts.node if parts is not None else None
+    lists = (given.body, given.orelse) if isinstance(given, cst.IfExp) else (given,)  # the first round has no other
+    for element in (e for one in lists if isinstance(one, (cst.List, cst.Tuple)) for e in one.elements):
         part = element.value
         if isinstance(part, cst.Subscript) and not any(isinstance(at.slice, cst.Slice) for at in part.slice):
             part = part.value  # its rows in another order, as beams are put

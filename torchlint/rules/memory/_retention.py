@@ -12,7 +12,7 @@ from torchlint.findings import Confidence
 from torchlint.rules._patterns import operation
 from torchlint.rules.memory._decorators import perhaps_inference
 from torchlint.semantics import rounds
-from torchlint.semantics.contexts import Context, Iterates, Scope
+from torchlint.semantics.contexts import Context, Iterates, Scope, leaves
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
@@ -40,15 +40,20 @@ class Retention:
 
 def graph_confidence(value: Value, context: Context, model: Model) -> Confidence | None:
     """How sure it is that a graph hangs on the value; None where none does."""
-    if value.kind not in (Kind.TENSOR, Kind.BATCH) or not value.graph & (ATTACHED | MAYBE):
+    if not holds_tensors(value) or not value.graph & (ATTACHED | MAYBE):
         return None
     if model.autograd_off(context) or any("maybe_no_grad" in link.flags for link in context.chain()):
         return None
     if (context.owner is not None and perhaps_inference(context.owner)) or _searches(context, model):
         return Confidence.POSSIBLE
     if value.graph & ATTACHED:
-        return min(value.conf, Confidence.LIKELY) if value.kind is Kind.BATCH else value.conf
+        return value.conf if value.kind is Kind.TENSOR else min(value.conf, Confidence.LIKELY)
     return Confidence.POSSIBLE
+
+
+def holds_tensors(value: Value) -> bool:
+    """Whether it is a tensor, or holds such, or is one of what callers give: a loss here, an array there."""
+    return value.is_tensor or (value.kind is Kind.UNKNOWN and value.attached)
 
 
 def _searches(context: Context, model: Model) -> bool:
@@ -308,8 +313,16 @@ def _returns(function: FunctionInfo, name: str) -> bool:
 
 
 def _runs_along(other: Context, context: Context) -> bool:
-    """Whether code at `other` runs on every round that reaches `context`: no branch stands around it alone."""
-    return all(context.inside(link) for link in other.chain() if link.scope is Scope.BRANCH)
+    """Whether code at `other` runs on every round that reaches `context`, but for the last.
+
+    No branch stands around it alone, other than one that the loop is left by: `if converged: break`.
+    """
+    return all(context.inside(link) or _goes_on(link) for link in other.chain() if link.scope is Scope.BRANCH)
+
+
+def _goes_on(link: Context) -> bool:
+    """Whether a branch is what follows an `if` that leaves the loop."""
+    return link.negated and isinstance(link.node, cst.If) and link.node.orelse is None and leaves(link.node.body)
 
 
 def given_to_caller(name: str, context: Context, loop: Context | None, model: Model) -> bool:

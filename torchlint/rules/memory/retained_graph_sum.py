@@ -15,6 +15,7 @@ from torchlint.rules.memory._retention import (
     feeds_forward,
     given_to_caller,
     graph_confidence,
+    holds_tensors,
     kept_past_step,
     needed_by_backward,
     seen_whole,
@@ -38,7 +39,7 @@ class RetainedGraphSum(Rule):
     def on_accumulate(self, site: sites.Accumulate, model: Model) -> Iterator[Report]:
         if site.in_place and site.target.endswith(".data"):
             return  # which no graph sees
-        if site.before.kind is Kind.CONTAINER or site.added.kind not in (Kind.TENSOR, Kind.BATCH):
+        if site.before.kind is Kind.CONTAINER or not holds_tensors(site.added):
             return
         graph = graph_confidence(site.added, site.context, model)
         if graph is None:

@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.names import RANDOM
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.pipeline import _repairs
@@ -15,7 +16,7 @@ from torchlint.rules.pipeline import _transfers as transfers
 from torchlint.semantics import rounds, sites
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Iterates
-from torchlint.semantics.functions import COLD_ROLES, ClassInfo, Role
+from torchlint.semantics.functions import COLD_ROLES, ClassInfo, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
@@ -208,13 +209,17 @@ def _is_constant_of_object(
         return False
     if receiver.qual == "torch.nn.Parameter":
         return False
-    held = _attributes_in(node, model)
+    held = _attributes_in(node, owner, model)
     return bool(held) and not any(_changed_by_methods(name, owner.cls, model) for name in held)
 
 
-def _attributes_in(node: cst.BaseExpression, model: Model) -> set[str]:
-    """The attributes of `self` that an expression is made of; none where anything else in it may change."""
+def _attributes_in(node: cst.BaseExpression, owner: FunctionInfo, model: Model) -> set[str]:
+    """The attributes of `self` that an expression is made of; none where anything else in it may change.
+
+    Also through names that the function gives one value.
+    """
     names: set[str] = set()
+    followed: set[str] = {parameter.name for parameter in owner.parameters}
     todo: list[cst.CSTNode] = [node]
     while todo:
         part = todo.pop()
@@ -222,9 +227,16 @@ def _attributes_in(node: cst.BaseExpression, model: Model) -> set[str]:
         if name is not None and name.startswith("self."):
             names.add(name)
         elif name is not None:
-            if model.value(part).kind not in (Kind.NAMESPACE, Kind.DTYPE, Kind.NONE) and not _bounds(part, model):
+            if model.value(part).kind in (Kind.NAMESPACE, Kind.DTYPE, Kind.NONE) or _bounds(part, model):
+                continue
+            made = [assign.value_node for assign in model.sites.assigned(name) if assign.context.owner is owner]
+            if len(made) != 1 or made[0] is None or name in followed:
                 return set()
+            followed.add(name)
+            todo.append(made[0])
         elif isinstance(part, cst.Call):
+            if (dotted(part.func) or "").rpartition(".")[2] in RANDOM:
+                return set()
             if isinstance(part.func, cst.Attribute):
                 todo.append(part.func.value)
             elif model.value(part.func).kind is not Kind.FUNCTION:

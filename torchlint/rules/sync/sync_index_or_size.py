@@ -57,10 +57,11 @@ class SyncIndexOrSize(Rule):
                 return
 
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
-        if site.operator not in ("==", "!="):
+        if site.operator not in ("==", "!=", "*"):
             return
         for shape, other, node in ((site.left, site.right, site.right_node), (site.right, site.left, site.left_node)):
-            if _is_shape(shape) and other.kind is Kind.CONTAINER:
+            repeats = site.operator == "*" and shape.qual in ("list", "tuple") and other.kind is Kind.TENSOR
+            if repeats or (site.operator != "*" and _is_shape(shape) and other.kind is Kind.CONTAINER):
                 size = _number_in(other)
                 if size is not None:
                     yield from _report(site.node, node, size, site, model)

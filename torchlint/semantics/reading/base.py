@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.semantics import sites
-from torchlint.semantics.contexts import Context, Scope
+from torchlint.semantics.contexts import Asked, Context, Scope
 from torchlint.semantics.functions import ClassInfo, Effect, EffectKind, FunctionInfo
 from torchlint.semantics.names import dotted, literal
 from torchlint.semantics.values import (
@@ -38,7 +38,19 @@ Env = dict[str, Value]
 class Frame:
     """A function's (or the module's, or a class body's) walk: its environment and where names outside it are found."""
 
-    __slots__ = ("breaks", "cls", "continues", "env", "info", "nonlocals", "parent", "passes", "results", "yields")
+    __slots__ = (
+        "breaks",
+        "cls",
+        "continues",
+        "env",
+        "info",
+        "nonlocals",
+        "parent",
+        "passes",
+        "results",
+        "ways",
+        "yields",
+    )
 
     def __init__(self, info: FunctionInfo, parent: Frame | None, cls: ClassInfo | None = None) -> None:
         self.info = info
@@ -46,6 +58,7 @@ class Frame:
         self.cls = cls  # of a class body
         self.env: Env = {}
         self.results: list[Value] = []
+        self.ways: list[tuple[Asked, Value]] = []  # the results, with what is asked of the parameters for each
         self.yields: list[Value] = []
         self.passes: set[int | None] = set()  # of each yield, the parameter whose elements it passes on as they are
         self.continues: list[list[Env]] = []

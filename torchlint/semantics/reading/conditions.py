@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.semantics.contexts import Asked, Context, Scope
+from torchlint.semantics.functions import OF_TENSOR
 from torchlint.semantics.names import dotted, identifier
 from torchlint.semantics.reading.gates import GateReader, combine
 from torchlint.semantics.reading.narrowing import unnegated
@@ -57,6 +58,12 @@ class ConditionReader(GateReader):
         if type(test) is cst.BooleanOperation and (type(test.operator) is cst.And) == truth:
             return self.asks_of(test.left, truth) | self.asks_of(test.right, truth)
         text = ""
+        if type(test) is cst.Call and test.args and self.asks_whether_tensor(test):
+            given = self.eval_quietly(test.args[0].value).ident
+            parameters = self.frame.info.parameters
+            if given is None or given >= len(parameters) or parameters[given].star:
+                return frozenset()
+            return frozenset({(given, truth, OF_TENSOR)})
         if type(test) is cst.Comparison and len(test.comparisons) == 1:
             operator, other = test.comparisons[0].operator, test.comparisons[0].comparator
             if type(other) is cst.SimpleString and isinstance(operator, (cst.Equal, cst.NotEqual)):

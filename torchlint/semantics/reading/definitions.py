@@ -256,6 +256,9 @@ class DefinitionReader(BindingReader):
                 value = value.but(conf=max(value.conf, Confidence.LIKELY))
             elif value.kind is Kind.UNKNOWN and info.role is Role.STEP:
                 value = _given_by_framework(parameter)
+        elif value.kind is Kind.TENSOR and value.conf is Confidence.POSSIBLE:  # as callers guess: its uses may tell
+            told = self.refine(value, info.duck.get(parameter.name))
+            value = told if told.kind is Kind.TENSOR else value
         value = value.but(deps=bits, ident=parameter.index)
         return self.rooted(value, parameter.name)
 

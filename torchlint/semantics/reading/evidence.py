@@ -200,7 +200,9 @@ class EvidenceReader(Reader):
         while info is not None:
             if info.terms and info.has_graph(name):
                 if self.frame.info.duck.get(name, set()) & _OF_MAPPINGS:
-                    return value.but(graph=ATTACHED) if value.graph == MAYBE else value
+                    value = value.but(graph=ATTACHED) if value.graph == MAYBE else value
+                    guessed = value.kind is Kind.BATCH and value.conf is Confidence.POSSIBLE
+                    return value.but(conf=Confidence.LIKELY) if guessed else value
                 return self.as_root(value)
             info = info.parent
         return value

@@ -26,6 +26,7 @@ from torchlint.semantics.values import (
     MAYBE,
     NONE,
     NUMBER,
+    PLACES,
     UNKNOWN,
     Kind,
     Value,
@@ -292,6 +293,8 @@ class ExternalReader(MethodReader):
             graph = data.graph
         device = self.device_argument(site) or (self._device_of_copy(name, data) if copies else 0)
         device = device or self.default_device()
+        place = site.argument(None, "device")
+        source = place.value if place is not None else data if copies and data.kind is Kind.TENSOR else UNKNOWN
         rank, shape = _copied_shape(data) if copies else _made_shape(name, site)
         out = site.argument(None, "out")
         if out is not None:
@@ -306,6 +309,7 @@ class ExternalReader(MethodReader):
             shape=shape,
             pinned=_pinned(name, data, device, site),
             origins=(site.node,),
+            deps=source.deps & PLACES,
         )
         return self.launch(result, site.node)
 

@@ -133,6 +133,7 @@ class Interpreter(StatementReader):
             falls_through = not self.suite(node.body)
             if falls_through and frame.results:
                 frame.results.append(NONE)
+                frame.ways.append((frozenset(), NONE))
         if frame.yields:
             info.is_generator = True
             elem = functools.reduce(join, frame.yields)
@@ -143,6 +144,7 @@ class Interpreter(StatementReader):
                 info.returns = UNKNOWN.but(elem=elem, ident=passed, origins=(node,))
         else:
             info.returns = self.as_declared(functools.reduce(join, frame.results) if frame.results else NONE, node)
+            info.ways = frame.ways if any(asks for asks, _ in frame.ways) else []
         self.frame, self.context, self.statement = saved
         self.active.discard(info)
         if self.recording:

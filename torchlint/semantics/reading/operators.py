@@ -63,6 +63,9 @@ def _counted(operator: str, left: Value, right: Value) -> str | None:
     return "counted" if operator in ("+", "-") and {"index", "counted"} & {left.qual, right.qual} else None
 
 
+_REPEATED = ("list", "tuple")
+
+
 class OperatorReader(ConditionReader):
     """Evaluates operators and comparisons."""
 
@@ -91,6 +94,9 @@ class OperatorReader(ConditionReader):
     def arithmetic(self, node: cst.CSTNode, operator: str, left: Value, right: Value) -> Value:
         """What an arithmetic operator gives."""
         left, right = _moved(left), _moved(right)
+        repeated = left if right.is_tensor else right
+        if operator == "*" and repeated.kind is Kind.CONTAINER and repeated.qual in _REPEATED:
+            return repeated.but(items=None)  # `[pad] * length`, also where the length is a tensor
         if left.is_tensor or right.is_tensor:
             dtype = (
                 left.dtype

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +50,7 @@ class OwnCallReader(ExpressionReader):
             return Value(Kind.OBJECT, qual="context manager", fn=info)
         self.note_roots_of(info, site)
         self.call_named_methods(info, values, site)
-        result = None if info.returns is None else self.instantiate(info, info.returns, values)
+        result = None if info.returns is None else self.instantiate(info, _returned(info, values, site), values)
         for override in self.overrides_of(info, bound):
             if not self._may_stand_here(override, site):
                 continue
@@ -57,7 +58,7 @@ class OwnCallReader(ExpressionReader):
             self.called(override, site.node)
             self.note_roots_of(override, site)
             if override.returns is not None:
-                other = self.instantiate(override, override.returns, values)
+                other = self.instantiate(override, _returned(override, values, site), values)
                 result = other if result is None or info.is_abstract else join(result, other)
         if bound is None:
             return UNKNOWN if result is None else result
@@ -293,6 +294,20 @@ def _is_moved_to_host(method: FunctionInfo, owner: Value, result: Value | None) 
     if result is None or result.kind is Kind.UNKNOWN:
         return True
     return result.kind is Kind.OBJECT and (result.cls is None or result.cls in owner.cls.lineage())
+
+
+def _returned(info: FunctionInfo, values: dict[int, Value], site: sites.Call) -> Value:
+    """What a function returns on the ways that a call with these arguments may take."""
+    assert info.returns is not None
+    unseen = any(argument.star for argument in site.arguments)
+
+    def may_be(index: int, truth: bool, text: str) -> bool:
+        parameter, given = info.parameters[index], values.get(index)
+        told = parameter.told(given, text) if given is not None else None if unseen else parameter.left_out(text)
+        return told in (None, truth)
+
+    taken = [result for asks, result in info.ways if all(may_be(*ask) for ask in asks)]
+    return functools.reduce(join, taken) if 0 < len(taken) < len(info.ways) else info.returns
 
 
 def _is_plain(value: Value) -> bool:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
-from torchlint.semantics.contexts import Context, LoopFacts, Scope, leaves
+from torchlint.semantics.contexts import Asked, Context, LoopFacts, Scope, leaves
 from torchlint.semantics.factors import factors
 from torchlint.semantics.functions import Role
 from torchlint.semantics.names import dotted, identifier
@@ -106,6 +106,7 @@ class StatementReader(DefinitionReader):
         if isinstance(value.const, bool) and self.context.rare:  # who asks for it learns that it is seldom so
             value = value.but(gates=(Gate.RARE, Gate.NONE) if value.const else (Gate.NONE, Gate.RARE))
         self.frame.results.append(value)
+        self.frame.ways += self._ways(node.value, value)
         info = self.frame.info
         if node.value is not None:
             if self.recording:
@@ -118,6 +119,15 @@ class StatementReader(DefinitionReader):
                 for element in node.value.elements:
                     info.returned.update(self.once(factors, element.value))
         return True
+
+    def _ways(self, node: cst.BaseExpression | None, value: Value) -> Iterator[tuple[Asked, Value]]:
+        """What may be returned here, with what must be true of the parameters for each."""
+        asked = self.context.asked()
+        if type(node) is cst.IfExp and self.asks_of(node.test, True):
+            yield asked | self.asks_of(node.test, True), self.eval_quietly(node.body)
+            yield asked | self.asks_of(node.test, False), self.eval_quietly(node.orelse)
+        else:
+            yield asked, value
 
     def raise_statement(self, node: cst.Raise) -> bool:
         if node.exc is not None:

@@ -92,6 +92,8 @@ class TensorReader(ContainerReader):
             or (method in known.REDUCTIONS and (self.is_given_to_forward(receiver) or receiver.dtype == "bool"))
         ):
             conf = Confidence.LIKELY
+        if method in known.TAKE_MASKS:
+            self.note_mask(site.argument(0, "mask"))
         sizes = method in known.TAKE_SIZES  # what is unknown there is a number, wherever it comes from
         operands = [receiver, *(a.value for a in arguments if a.value.kind is Kind.TENSOR or not sizes)]
         dtype = known.CAST_METHODS.get(method)
@@ -136,6 +138,13 @@ class TensorReader(ContainerReader):
             result.ident = receiver.ident
         self.launch(result, node)
         return self.tupled(method, arguments, result, 0)
+
+    def note_mask(self, argument: sites.Argument | None) -> None:
+        """What chooses where another value is taken is a mask: of truth values, whoever made it."""
+        name = dotted(argument.node) if argument is not None else None
+        value = self.frame.env.get(name) if name is not None else None
+        if name is not None and value is not None and value.kind is Kind.TENSOR and value.dtype is None:
+            self.frame.env[name] = value.but(dtype="bool", conf=max(value.conf, Confidence.LIKELY))
 
     def pinned_after(self, name: str, operand: Value, result: Value) -> bool | None:
         """Whether the result of an operation on the host lies in pinned memory: computing allocates ordinary memory."""

@@ -150,6 +150,7 @@ def _where(reader: MethodReader, site: sites.Call) -> Value:
         reader.launch(places, site.node)
         return Value(Kind.CONTAINER, qual="tuple", elem=places, origins=(site.node,))
     operands = [argument.value for argument in site.arguments]
+    reader.note_mask(site.argument(0, "condition"))
     chosen = operands[1:] or [UNKNOWN]
     result = reader.tensor(
         site.node,
