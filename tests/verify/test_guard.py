@@ -44,12 +44,14 @@ def test_the_kernel_denies_writing_elsewhere_and_starting_programs(tmp_path: Pat
 TRICKS = """
 import copy
 import dataclasses
+import functools
+import types
 import typing
 import numpy as np
 import torch
 import torch.utils.data
 from torchlint.verify.guard import python, tame
-from torchlint.verify.standins import Record, Unfit
+from torchlint.verify.standins import Builder, Record, Unfit
 
 tame(torch)
 copied = python()["__import__"]("copy").deepcopy
@@ -106,6 +108,14 @@ def beyond(generator, field):
     (state["state"] if field in state["state"] else state)[field] = 1 << 20
     generator.state = state
 
+def planned():
+    module = types.ModuleType("measured")
+    module.update_wrapper = functools.update_wrapper
+    thing = {"kind": "object", "moves": True, "attributes": {}}
+    named = {"wrapper": thing, "wrapped": {"kind": "function", "gives": 1}, "assigned": ["__globals__"], "updated": []}
+    made = Builder(torch, torch.device("cpu"), module, {}, {})
+    return made.make({"kind": "own", "path": "update_wrapper", "kwargs": named})["__globals__"]
+
 def evaluated():
     (reference,) = typing.get_args(typing.List["int"])
     return getattr(reference, "_evaluate", getattr(reference, "evaluate", None))({}, {}, frozenset())
@@ -136,6 +146,7 @@ tricks = [
     lambda: fielded("x=print()"),
     lambda: fielded(ADDRESS),
     lambda: np.asarray(bytearray(8)).base.release(),
+    planned,
     lambda: torch.ones(2).apply_(abs),
     lambda: torch.ones(2).map_(torch.ones(2), max),
 ]
@@ -161,7 +172,7 @@ print(torch.distributions.Normal(0.0, 1.0), dataclasses.replace(Kept(), x=2))
 def test_libraries_follow_no_names_that_lead_out() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", TRICKS], capture_output=True, text=True, check=True)
     *tried, last = done.stdout.splitlines()
-    assert tried == ["stopped"] * 27
+    assert tried == ["stopped"] * 28
     assert last == "Normal(loc: 0.0, scale: 1.0) Kept(x=2)"
 
 

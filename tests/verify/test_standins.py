@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import functools
 import types
 from collections.abc import Callable
 
 import pytest
 import torch
 
-from torchlint.verify.standins import Builder, Unfit, rearranged, sample, tensors
+from torchlint.verify.standins import MODULE, Builder, Unfit, rearranged, sample, tensors
 
 
 def test_all_tensors_of_a_large_network_are_found_however_often_it_is_looked_at() -> None:
@@ -26,10 +27,11 @@ def test_a_sample_has_what_a_batch_has_without_its_first_dimension() -> None:
     assert (int(label), number) == (1, 7)
 
 
-@pytest.mark.parametrize("path", ["__getattribute__", "__class__", "torch", "missing"])
+@pytest.mark.parametrize("path", ["__getattribute__", "__class__", "torch", "missing", "update_wrapper", "dict"])
 def test_an_object_of_a_class_of_the_code_is_of_no_other_thing(path: str) -> None:
     module = types.ModuleType("measured")
-    vars(module).update(torch=torch, _Kept=dict)
+    own = type("_Kept", (dict,), {"__module__": MODULE})
+    vars(module).update(torch=torch, _Kept=own, dict=dict, update_wrapper=functools.update_wrapper)
     builder = Builder(torch, torch.device("cpu"), module, {}, {})
     assert builder.make({"kind": "own", "path": "_Kept", "kwargs": {"a": 1}}) == {"a": 1}
     with pytest.raises(Unfit):

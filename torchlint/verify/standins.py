@@ -238,7 +238,7 @@ class Builder:
         starred = [value for name, value in given.items() if name.startswith("*")]
         plain = {name: value for name, value in given.items() if not name.startswith("*")}
         kind = vars(self.module).get(path)
-        if path.startswith("__") or not callable(kind):
+        if not isinstance(kind, type) or kind.__module__ != MODULE:  # what the code imports is called by its own text
             raise Unfit("the code has no such class")
         made = kind(*starred, **plain)
         if isinstance(made, self.torch.nn.Module):
