@@ -58,3 +58,5 @@ def test_patterns_that_reduce_and_that_do_not_fit() -> None:
     for pattern in ("b n -> n b", "b n d -> b n", "b n (h d) -> b n h"):
         with pytest.raises(RuntimeError):
             rearranged(torch, x, pattern, h=3)
+    with pytest.raises(KeyError):  # nothing but a reduction is looked up
+        rearranged(torch, x, "b n d -> b d", "untyped_storage")

@@ -29,6 +29,7 @@ PATTERNS = {
     3: ["BTD", "BTT", "TBD", "CSS"],
     4: ["BHTD", "BCSS", "BDSS"],
 }
+REDUCTIONS = {"max": "amax", "min": "amin", "mean": "mean", "sum": "sum", "any": "any", "all": "all"}  # of einops
 ANY_PATTERN = ("BD", "BTD", "B", "", "BHTD", "BCSS", "BDSS", "BT", "D", "TD", "2B", "TBD")
 
 
@@ -429,8 +430,8 @@ def rearranged(torch: Any, x: Any, pattern: str, how: str = "", **sizes: int) ->
     if lost and not how:
         raise RuntimeError(f"the pattern {pattern} leaves out an axis")
     if lost:
-        reduce = getattr(x, {"max": "amax", "min": "amin"}.get(how, how))
-        x, names = reduce(tuple(names.index(axis) for axis in lost)), [axis for axis in names if axis in kept]
+        reduce = getattr(torch, REDUCTIONS[how])
+        x, names = reduce(x, tuple(names.index(axis) for axis in lost)), [axis for axis in names if axis in kept]
     x = x.permute([names.index(axis) for axis in kept if axis in names])
     for at, axis in enumerate(kept):
         if axis not in names:
