@@ -25,3 +25,24 @@ class Levels(nn.Module):
             if i == 0:
                 out = x if i == 0 else torch.cat((out, x), dim=-1)
         return out
+
+
+class Pipeline:
+    def __init__(self, encoders, tokenizers):
+        self.encoders = encoders
+        self.tokenizers = tokenizers
+
+    def encode(self, prompt):
+        found = []
+        for tokenize, encode in zip(self.tokenizers, self.encoders):
+            found.append(encode(tokenize(prompt).cuda()))
+        joined = found[0]
+        for i in range(1, len(found)):
+            joined = torch.cat([joined, found[i]], dim=2)
+        return joined
+
+
+def sample(one, other, words, prompts):
+    pipeline = Pipeline([one, other], [words, words])
+    with torch.inference_mode():
+        return [pipeline.encode(prompt) for prompt in prompts]

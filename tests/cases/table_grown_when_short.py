@@ -27,3 +27,17 @@ class Model(nn.Module):
 
     def forward(self, x):
         return x + self.at(torch.arange(x.shape[1], device=x.device))
+
+
+class Averaged(nn.Module):
+    def __init__(self, decay=0.999):
+        super().__init__()
+        self.register_buffer("decay", torch.tensor(decay))
+        self.register_buffer("updates", torch.tensor(0))
+
+    def forward(self, model):
+        decay = self.decay
+        if self.updates >= 0:  # TL102
+            self.updates += 1
+            decay = min(self.decay, (1 + self.updates) / (10 + self.updates))  # TL107
+        return decay

@@ -125,11 +125,14 @@ def iterates(loop: Context) -> Iterates:
         return Iterates.GROUPS
     if facts.calls_layers or kind is Kind.MODULE or (element is not None and element.kind is Kind.MODULE):
         return Iterates.LAYERS
+    named = element is not None and _is_named_module(element)
+    if named and iterable is not None and iterable.qual == "modules":
+        return Iterates.LAYERS  # such as discriminators, each of which a step trains
     if own_work(loop, WORK):
         return Iterates.STEPS
     if facts.begins and any(iterates(inner) in FURTHER for inner in facts.inner):
         return Iterates.EPOCHS  # a run, or a fold, of which each trains a model of its own
-    if element is not None and _is_named_module(element):
+    if named:
         return Iterates.LAYERS
     # What is done now and then, such as an evaluation every thousand steps, makes no epochs of steps.
     steps = [inner for inner in facts.inner if iterates(inner) is Iterates.STEPS and not is_rare(inner)]

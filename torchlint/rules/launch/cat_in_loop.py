@@ -54,7 +54,7 @@ class CatInLoop(Rule):
         assert facts is not None
         if (facts.count is not None and facts.count <= FEW_ROUNDS) or _over_axes(loop, model):
             return
-        if _is_seldom(site.context, loop):
+        if _is_seldom(site.context, loop) or _over_few(loop, model):
             return
         kind = rounds.iterates(loop)
         if model.is_role(site.context, Role.SETUP) or _over_names(loop):
@@ -240,6 +240,29 @@ def _over_axes(loop: Context, model: Model) -> bool:
         )
     asked = last.func if isinstance(last, cst.Call) else last
     return isinstance(asked, cst.Attribute) and asked.attr.value in ("dim", "ndim", "ndimension")
+
+
+def _over_few(loop: Context, model: Model) -> bool:
+    """Whether the rounds go over a list that the function has filled in a few rounds: `range(1, len(parts))`."""
+    iterated = loop.node.iter if isinstance(loop.node, cst.For) else None
+    if isinstance(iterated, cst.Call) and model.resolve(iterated.func) == "range" and iterated.args:
+        last = iterated.args[-1].value
+        counts = isinstance(last, cst.Call) and model.resolve(last.func) == "len" and bool(last.args)
+        iterated = last.args[0].value if isinstance(last, cst.Call) and counts else None
+    elif isinstance(iterated, cst.Subscript):
+        iterated = iterated.value
+    if not isinstance(iterated, cst.Name) or model.value(iterated).qual != "list":
+        return False
+    name = iterated.value
+    filled = [store for store in model.sites.stores if store.owner_name == name and store.context.owner is loop.owner]
+    return bool(filled) and all(store.how == "append" and _in_few_rounds(store.context) for store in filled)
+
+
+def _in_few_rounds(context: Context) -> bool:
+    """Whether a loop of a few rounds is around."""
+    loops = context.enclosing_loops()
+    facts = loops[0].loop if len(loops) == 1 else None
+    return facts is not None and facts.count is not None and facts.count <= FEW_ROUNDS
 
 
 def _over_names(loop: Context) -> bool:

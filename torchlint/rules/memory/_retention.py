@@ -141,6 +141,11 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
                 return None
             if rounds.iterates(loop) is Iterates.STEPS:
                 return Retention(hot, loop, conf)
+        if any(
+            isinstance(assign.value_node, cst.Call) and assign.context.owner is owner
+            for assign in model.sites.assigned(holder)
+        ):
+            return None  # what a call has made for this step
     for assign in model.sites.assigns:
         if assign.name is None or not assign.name.endswith("." + attribute):
             continue

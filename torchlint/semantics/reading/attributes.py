@@ -264,9 +264,11 @@ class AttributeReader(InstanceReader):
                 return Value(Kind.SHAPE, Confidence.LIKELY, bound=base)
             # A structured output or batch: `.loss`, `.logits`, `.obs`. A method if it is called.
             return base.but(origins=(node,), ident=None, bound=base)
-        if base.conf is Confidence.POSSIBLE and node not in self.callees:
-            # `data.edge_index`: what was taken for a tensor for want of evidence is an object that holds some.
-            return Value(Kind.UNKNOWN, device=base.device, graph=base.graph, bound=base, deps=base.deps)
+        if node not in self.callees:
+            # `data.edge_index`: what was taken for a tensor for want of evidence is an object that holds some. And
+            # `param.sample_grad`: a program gives tensors attributes of its own, with a graph of their own.
+            graph = base.graph if base.conf is Confidence.POSSIBLE else MAYBE
+            return Value(Kind.UNKNOWN, device=base.device, graph=graph, bound=base, deps=base.deps)
         return Value(Kind.FUNCTION, bound=base, qual=f"torch.Tensor.{attr}", device=base.device, graph=base.graph)
 
 

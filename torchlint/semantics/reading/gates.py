@@ -136,8 +136,10 @@ class GateReader(NarrowingReader):
                 kept = right
             elif type(operator) is cst.NotEqual and isinstance(right, (cst.Name, cst.Attribute)):
                 kept = test.left
-            elif isinstance(operator, (cst.LessThan, cst.GreaterThan, cst.LessThanEqual, cst.GreaterThanEqual)):
+            elif type(operator) is cst.LessThan or type(operator) is cst.GreaterThan:
                 kept = next(filter(self._is_kept, map(_of_size, (test.left, right))), None)
+            elif type(operator) is cst.LessThanEqual or type(operator) is cst.GreaterThanEqual:
+                kept = _of_size(test.left if type(operator) is cst.LessThanEqual else right)  # which is too short
             since = test.left
             if type(since) is cst.BinaryOperation and type(since.operator) is cst.Subtract and not flipped:
                 last = dotted(since.right)  # `step - saved_at >= interval`, and then `saved_at = step`
@@ -264,10 +266,10 @@ def crosses_interval(left: cst.BaseExpression, right: cst.BaseExpression) -> boo
 
 
 def _of_size(node: cst.BaseExpression) -> cst.BaseExpression:
-    """`x` in `x.shape[0]`, `x.size(0)` and `len(x)`; any other expression itself."""
+    """`x` in `x.shape[0]`, `x.size(0)`, `len(x)` and `x.item()`; any other expression itself."""
     if type(node) is cst.Subscript and type(node.value) is cst.Attribute and node.value.attr.value == "shape":
         return node.value.value
-    if type(node) is cst.Call and type(node.func) is cst.Attribute and node.func.attr.value == "size":
+    if type(node) is cst.Call and type(node.func) is cst.Attribute and node.func.attr.value in ("size", "item"):
         return node.func.value
     if type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "len" and len(node.args) == 1:
         return node.args[0].value
