@@ -51,6 +51,18 @@ def test_code_that_starts_nothing_waits_for_backward_on_one_processor(monkeypatc
         assert system.allowed == {0: {2}, 77: {2}}
 
 
+def test_threads_that_share_operations_of_the_host_stay_off_the_callers_processor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = System(monkeypatch, {0: SLOW, 1: FAST, 2: FAST})
+    cores = Cores(list(system.speeds), [], [5, 6])
+    cores.settle()
+    assert system.allowed[5] == system.allowed[6] == {0, 1, 2} - {system.at}
+    system.speeds[system.at] = SLOW
+    cores.settle(alone=True)
+    assert system.allowed[5] == {0, 1, 2} - {system.at}
+
+
 def test_one_stays_while_it_is_calm_and_moves_on_when_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     system = System(monkeypatch, dict.fromkeys(range(8), FAST))
     cores = Cores(list(system.speeds), [77])

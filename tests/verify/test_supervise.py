@@ -310,11 +310,12 @@ def test_the_interval_of_several_processes_tells_how_they_differ() -> None:
     assert interval(many)["median"] == 1.1  # a process with more rounds counts no more
 
 
-def test_disturbed_rounds_count_where_they_agree_and_are_left_out_where_they_do_not() -> None:
+def test_rounds_weigh_the_less_the_more_others_slowed_the_processor() -> None:
     calm = [(1.1, 1.0), (1.2, 1.0), (1.3, 1.0)]
-    assert interval([rounds(*calm, *[(1.25, 2.0)] * 4)])["median"] == 1.25
-    assert interval([rounds(*calm, *[(2.4, 2.0)] * 4)])["median"] == 1.2
-    assert interval([rounds(*calm[:2], *[(2.4, 2.0)] * 4)])["median"] == 2.4  # too few to contradict
+    assert interval([rounds(*calm, *[(2.4, 1.0)] * 4)])["median"] == 2.4
+    assert interval([rounds(*calm, *[(2.4, 2.0)] * 4)])["median"] == 1.3
+    slow = [(ratio, 2.0) for ratio, _ in calm]
+    assert interval([rounds(*calm), rounds(*slow)])["median"] == 1.2  # each process counts the same
 
 
 def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> None:

@@ -11,25 +11,28 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import threading
 import time
 from collections.abc import Sequence
 
+THREADS = "/proc/self/task"
 CALM = 1.2  # times its fastest that a fixed loop may take; else others had the processor
 
 
-def threads_of_backward() -> list[int]:
-    """The threads of this process that run backward, by the name that torch gives them; empty where it has none yet."""
-    found = []
-    for thread in os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else ():
-        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/comm", encoding="utf-8") as file:
-            if file.read().startswith("pt_autograd"):
-                found.append(int(thread))
-    return found
+def threads() -> tuple[list[int], list[int]]:
+    """The threads of this process that run backward, by the name that torch gives them, and those that share operations
+    of the host or serve the device: all but the caller. Empty where the system does not say."""
+    backward: list[int] = []
+    others: list[int] = []
+    for thread in os.listdir(THREADS) if os.path.isdir(THREADS) else ():
+        with contextlib.suppress(OSError), open(f"{THREADS}/{thread}/comm", encoding="utf-8") as file:
+            (backward if file.read().startswith("pt_autograd") else others).append(int(thread))
+    return backward, [thread for thread in others if thread != threading.get_native_id()]
 
 
 def count_threads() -> int:
     """The threads of this process; 0 where the system does not say."""
-    return len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
+    return len(os.listdir(THREADS)) if os.path.isdir(THREADS) else 0
 
 
 class Cores:
@@ -43,11 +46,15 @@ class Cores:
     Args:
         usable: processors; with none, threads stay where the system puts them.
         backward: the threads that run backward.
+        others: threads that stay off the caller's processor. For one that waits in a loop there, an operation that all
+            share took milliseconds instead of microseconds.
     """
 
-    def __init__(self, usable: Sequence[int] = (), backward: Sequence[int] = ()) -> None:
+    def __init__(self, usable: Sequence[int] = (), backward: Sequence[int] = (), others: Sequence[int] = ()) -> None:
         self._order = list(usable)  # those that were calm last come first
         self._backward = list(backward)
+        self._others = list(others)
+        self._kept_off: int | None = None
         self._fastest = math.inf
         self._clock = time.perf_counter
 
@@ -75,17 +82,19 @@ class Cores:
         found = sorted(taken, key=lambda core: 0.0 if self._is_calm(taken[core]) else taken[core])
         first, second = (*found, *self._order[len(taken) :])[:2]
         self._order = [*found[:2], *self._order[len(taken) :], *found[2:]]
-        for thread in self._backward:
-            os.sched_setaffinity(thread, {first if alone else second})
+        self._bind(self._backward, {first if alone else second})
         os.sched_setaffinity(0, {first})
         if not alone:
             os.sched_setaffinity(0, set(self._order) - {second})
+        if self._kept_off != first:
+            self._kept_off = first
+            self._bind(self._others, set(self._order) - {first})
         return taken[first]
 
     def release(self) -> None:
         """Let all threads run where the system puts them."""
-        for thread in (0, *self._backward) if self._order else ():
-            os.sched_setaffinity(thread, set(self._order))
+        self._kept_off = None
+        self._bind((0, *self._backward, *self._others) if self._order else (), set(self._order))
 
     def pulse(self) -> float:
         """Seconds of a fixed loop, which tells how fast the processor is just now: the least of three."""
@@ -96,6 +105,11 @@ class Cores:
                 pass
             taken.append(self._clock() - started)
         return min(taken)
+
+    def _bind(self, threads: Sequence[int], cores: set[int]) -> None:
+        for thread in threads:
+            with contextlib.suppress(OSError):  # it may have ended
+                os.sched_setaffinity(thread, cores)
 
     def _is_calm(self, pulse: float) -> bool:
         return pulse <= CALM * self._fastest

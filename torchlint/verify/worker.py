@@ -40,7 +40,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from torchlint.verify import policy
-from torchlint.verify.cores import CALM, Cores, count_threads, threads_of_backward
+from torchlint.verify.cores import CALM, Cores, count_threads, threads
 from torchlint.verify.guard import MEASURED, Guard, changed, confine, landmarks, python, tame
 from torchlint.verify.helpers import Recording, helpers
 from torchlint.verify.search import MAX_STEMS, Outcome, search
@@ -266,12 +266,17 @@ class Inputs:
         return made
 
     def learn_widths(self, error: Exception) -> None:
-        """torch names the sizes that did not fit: one of them may be what was wanted."""
+        """torch names the sizes that did not fit: one of them may be what was wanted.
+
+        Above all one that no input has: a layer has it. Those are tried right after the default, which stays first.
+        """
         if isinstance(error, (RuntimeError, IndexError)):
-            for number in map(int, re.findall(r"(?<![A-Za-wyz_.])\d{1,4}", str(error)[:MAX_MESSAGE])):
+            numbers = [int(n) for n in re.findall(r"(?<![A-Za-wyz_.])\d{1,4}", str(error)[:MAX_MESSAGE])]
+            foreign = [number for number in numbers if number not in self.sizes.values()]
+            for number in (*foreign, *numbers):
                 for wanted in (number, number + 1):
                     if number > 1 and wanted not in self.widths and len(self.widths) < 14:
-                        self.widths.append(wanted)
+                        self.widths.insert(1 if wanted in foreign else len(self.widths), wanted)
             for key in self.asked:
                 if key == "*width":
                     self.asked[key] = list(self.widths)
@@ -1373,27 +1378,33 @@ def interval(processes: Sequence[Sequence[dict[str, float]]]) -> dict[str, float
 
     Each process counts as much as any other, however many rounds it had.
 
-    A processor that others use as well slows both codes of a round, so that their ratio stands. It does not where the
-    host bounds one code and the device the other: rounds that were disturbed are left out if those that were not,
-    of which there must be some, contradict the median of all.
+    A processor that others use as well slows both codes of a round, so that their ratio mostly stands, if less surely,
+    but not where the host bounds one code and the device the other. So of a process a round weighs the less the slower
+    the loop was beside it.
 
     Args:
         processes: of each process that measured, its rounds, as `compared` gives them.
     """
-    fastest = min(one["pulse"] for rounds in processes for one in rounds)
-    everything = [[one["ratio"] for one in rounds] for rounds in processes]
-    calm = [[one["ratio"] for one in rounds if one["pulse"] <= CALM * fastest] for rounds in processes]
-    calm = [ratios for ratios in calm if ratios]
-    if sum(map(len, calm)) >= CALM_SAMPLES:
-        alone = _resampled(calm)
-        if not alone["low"] <= _median(everything) <= alone["high"]:
-            return alone
-    return _resampled(everything)
+    groups = [[(one["ratio"], 1 / one["pulse"]) for one in rounds] for rounds in processes]
+    draw = random.Random(0)
+    medians = sorted(
+        _median([draw.choices(rounds, k=len(rounds)) for rounds in draw.choices(groups, k=len(groups))])
+        for _ in range(RESAMPLES)
+    )
+    return {
+        "median": _median(groups),
+        "low": medians[int(0.025 * RESAMPLES)],
+        "high": medians[int(0.975 * RESAMPLES) - 1],
+    }
 
 
-def _median(groups: Sequence[Sequence[float]]) -> float:
-    """The middle one of all numbers, where those of each group together weigh the same."""
-    weighed = sorted((number, 1 / len(group)) for group in groups for number in group)
+def _median(groups: Sequence[Sequence[tuple[float, float]]]) -> float:
+    """The middle one of all numbers with their weights, where those of each group together weigh the same."""
+    weighed = []
+    for group in groups:
+        total = sum(weight for _, weight in group)
+        weighed += [(number, weight / total) for number, weight in group]
+    weighed.sort()
     half, passed = len(groups) / 2, 0.0
     for index, (number, weight) in enumerate(weighed):
         passed += weight
@@ -1402,19 +1413,6 @@ def _median(groups: Sequence[Sequence[float]]) -> float:
         if passed > half:
             return number
     return weighed[-1][0]
-
-
-def _resampled(groups: Sequence[Sequence[float]]) -> dict[str, float]:
-    draw = random.Random(0)
-    medians = sorted(
-        _median([draw.choices(ratios, k=len(ratios)) for ratios in draw.choices(groups, k=len(groups))])
-        for _ in range(RESAMPLES)
-    )
-    return {
-        "median": _median(groups),
-        "low": medians[int(0.025 * RESAMPLES)],
-        "high": medians[int(0.975 * RESAMPLES) - 1],
-    }
 
 
 def is_narrow(ratio: dict[str, float]) -> bool:
@@ -1724,11 +1722,13 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
         if cores:  # the last is left to backward until its thread is known
             os.sched_setaffinity(0, cores[:-1])
         torch = load()
-        if cores:  # threads that wait in a loop for one that has no processor are slower than no threads
-            torch.set_num_threads(min(torch.get_num_threads(), len(cores) - 1))
+        if cores:
+            # As many as torch takes where it knows the processors for hyperthreads, which virtual machines do not tell.
+            # More wait for the slowest, and in a loop for one that has no processor.
+            torch.set_num_threads(min(torch.get_num_threads(), len(cores) // 2))
         device = torch.device(order["device"])
         warm_up(torch, device)
-        own = Cores(cores, threads_of_backward() if cores else ())
+        own = Cores(cores, *threads()) if cores else Cores()
         os.write(descriptor, b"\n")  # ready
         with open(0, "rb", closefd=False) as requests:
             request = json.loads(requests.readline())
