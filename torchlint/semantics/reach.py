@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.semantics.contexts import Asked
 from torchlint.semantics.functions import HOT_ROLES, CallerSite, FunctionInfo, Parameter
-from torchlint.semantics.values import MISSING, Gate
+from torchlint.semantics.values import Gate
 
 
 def opens(function: FunctionInfo, asks: Asked) -> bool:
@@ -48,20 +48,10 @@ def _truth_given(parameter: Parameter, caller: CallerSite, text: str) -> bool | 
     """Whether a call gives a true value, or that text, for a parameter; None where that is not known."""
     given = parameter.passed.get(caller.node)
     if given is not None:
-        if given.const is MISSING:
-            return None
-        return given.const == text if text else bool(given.const)
+        return parameter.told(given, text)
     if not isinstance(caller.node, cst.Call) or any(argument.star for argument in caller.node.args):
         return None
-    return _switch(parameter, text)
-
-
-def _switch(parameter: Parameter, text: str) -> bool | None:
-    """Whether a parameter is on, or is that text, where it is left out; None where it is no switch."""
-    default = parameter.default
-    if text:
-        return default.raw_value == text if isinstance(default, cst.SimpleString) else None
-    return {"True": True, "False": False}.get(default.value) if isinstance(default, cst.Name) else None
+    return parameter.left_out(text)
 
 
 def _holds_unasked(function: FunctionInfo, index: int, truth: bool, text: str) -> bool:
@@ -70,7 +60,7 @@ def _holds_unasked(function: FunctionInfo, index: int, truth: bool, text: str) -
     To any of its modes, which whoever trains or predicts with it chooses; and to what the file asks of some module.
     """
     parameter = function.parameters[index]
-    return bool(text) or truth in parameter.asked or _switch(parameter, text) in (None, truth)
+    return bool(text) or truth in parameter.asked or parameter.left_out(text) in (None, truth)
 
 
 def _asked_of_base(function: FunctionInfo, asks: Asked) -> bool:

@@ -81,7 +81,7 @@ class NarrowingReader(AttributeReader):
         if not test.args:
             return
         function = self.eval_quietly(test.func)
-        if function.qual == "torch.is_tensor":
+        if self.asks_whether_tensor(test):
             self._narrow_tensor(test.args[0].value, holds)
         elif function.qual == "isinstance" and len(test.args) == 2:
             if holds and not self._names_tensor(test.args[1].value):
@@ -123,18 +123,22 @@ class NarrowingReader(AttributeReader):
                 ),
             )
 
+    def asks_whether_tensor(self, test: cst.Call) -> bool:
+        """`torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`."""
+        qual = self.eval_quietly(test.func).qual
+        if qual == "torch.is_tensor":
+            return True
+        return qual == "isinstance" and len(test.args) == 2 and self._names_tensor(test.args[1].value)
+
     def asks_for_tensor(self, test: cst.BaseExpression) -> bool:
         """`torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`, `hasattr(x, "to")`."""
         test, _ = unnegated(test)
         if type(test) is not cst.Call or not test.args:
             return False
-        function = self.eval_quietly(test.func)
-        if function.qual == "torch.is_tensor" or len(test.args) != 2:
-            return function.qual == "torch.is_tensor"
-        asked = test.args[1].value
-        if function.qual == "isinstance":
-            return self._names_tensor(asked)
-        return function.qual == "hasattr" and self.eval_quietly(asked).const in ("to", "cuda", "cpu", "device")
+        if self.asks_whether_tensor(test):
+            return True
+        has = len(test.args) == 2 and self.eval_quietly(test.func).qual == "hasattr"
+        return has and self.eval_quietly(test.args[1].value).const in ("to", "cuda", "cpu", "device")
 
     def asks_of_entry(self, test: cst.BaseExpression) -> bool:
         """`isinstance(batch["task"], list)`: of the entries of a batch some are tensors, others names."""
