@@ -72,7 +72,8 @@ def repeated() -> str:
         data = load(path.name)
         lines += [
             f"`{path.name}`: {data['share_within']:.0%} of {len(data['rows'])} experiments within 5 % in "
-            f"{data['times']} runs, {sum(row['opposite'] for row in data['rows'])} with opposite verdicts.",
+            f"{data['times']} runs on {data['environment']['devices']} H200, "
+            f"{sum(row['opposite'] for row in data['rows'])} with opposite verdicts.",
             "",
             "| Experiment | Ratios | Verdicts |",
             "|---|---|---|",

@@ -1,9 +1,9 @@
 """On which processors the threads of a worker run while they are timed; the standard library alone.
 
 The processors of a virtual machine are hyperthreads, whose other halves work for other guests. On a machine with an
-H200 a fixed loop took 12 µs on each of 16 processors, and 22 µs at five of six times, for some milliseconds to a second
-at a stretch, when it does on the one saying nothing of when it does on the next (`benchmarks/verify/README.md`). So the
-threads that are timed move, before each sample, to processors that nobody else slows down just then.
+H200 a fixed loop took 12 µs on each of 16 processors, and 22 µs at five looks of six; each changed every few
+milliseconds, with no regard to the next (`benchmarks/verify/h200_processors.json`). So the threads that are timed move,
+before each sample, to processors that nobody else slows down just then.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Cores:
     Backward runs in a thread of its own, for which its caller waits. To wake a thread on another processor takes long,
     and on a virtual machine as long as the host likes, since one without work is given away; the system puts both on
     one processor in this process and not in that. Figures of small training steps differed by half from one run to the
-    next, and samples of one run by 16 % where those of code without backward differed by 6 %.
+    next; of one run, the middle half of samples spread over 24 % where those of code without backward did over 6 %.
 
     Args:
         usable: processors; with none, threads stay where the system puts them.
