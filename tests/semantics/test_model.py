@@ -1022,12 +1022,15 @@ def test_a_factory_of_decorators_may_turn_autograd_off() -> None:
 
 
 def test_a_backend_chosen_by_a_condition_is_waited_for_by_its_methods() -> None:
-    (kind,) = shown("""
+    either, unlike = shown("""
         def f(fast):
             backend = torch.cuda if fast else torch.xpu
+            show(backend.synchronize)
+            backend = torch.cuda if fast else torch.cpu
             show(backend)
     """)
-    assert kind.kind is Kind.UNKNOWN
+    assert either.qual == "torch.cuda.synchronize"
+    assert unlike.kind is Kind.UNKNOWN
 
 
 def test_a_named_tuple_holds_what_it_is_given() -> None:

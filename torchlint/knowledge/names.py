@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 from typing import Final
 
+from torchlint.knowledge.devices import ASKED, of_runtime
+
 # Functions under `torch.` that make a tensor of sizes, numbers or data: on the host unless `device=` says otherwise.
 FACTORIES: Final = frozenset(
     """arange as_tensor asarray bartlett_window blackman_window complex empty empty_permuted empty_strided eye from_file
@@ -113,7 +115,7 @@ TENSOR_ONLY_METHODS: Final = frozenset(
     scatter_add_ scatter_add cumsum cumprod logical_and logical_or logical_not type pin_memory record_stream
     data_ptr is_floating_point to_dense index_fill_ index_copy_ repeat_interleave amax amin numel""".split()
 )
-TENSOR_ONLY_ATTRIBUTES: Final = frozenset("grad grad_fn requires_grad is_cuda mT is_leaf".split())
+TENSOR_ONLY_ATTRIBUTES: Final = frozenset("grad grad_fn requires_grad mT is_leaf".split()) | ASKED
 
 # Operations and modules' functions that give other numbers on each call.
 RANDOM: Final = frozenset(
@@ -135,7 +137,7 @@ TENSOR_ATTRIBUTES: Final[dict[str, str]] = {
     "device": "device",
     "dtype": "dtype",
     "ndim": "number",
-    "is_cuda": "number",
+    **dict.fromkeys(ASKED, "number"),
     "is_cpu": "number",
     "is_leaf": "number",
     "is_sparse": "number",
@@ -209,13 +211,8 @@ CLOCKS: Final = frozenset(
     time.process_time time.process_time_ns timeit.default_timer""".split()
 )
 
-# Calls after which all work launched before is done.
-FULL_WAITS: Final = frozenset(
-    """torch.cuda.synchronize torch.accelerator.synchronize torch.xpu.synchronize torch.mps.synchronize
-    torch.npu.synchronize torch.hpu.synchronize""".split()
-)
-
-ACCELERATORS: Final = ("cuda", "mps", "xpu", "npu", "hpu", "mlu", "xla", "musa", "privateuseone")
+# After this call all work launched before is done.
+FULL_WAIT: Final = "torch.cuda.synchronize"
 
 # Wrappers of a loader that yield the same batches.
 LOADER_WRAPPERS: Final = frozenset(
@@ -377,8 +374,8 @@ NAMESPACES: Final = frozenset(
     torch.autograd.profiler torch.backends torch.backends.cudnn torch.backends.cuda torch.backends.cuda.matmul
     torch.distributed torch.distributed.fsdp torch.distributions torch.linalg torch.fft torch.special torch.profiler
     torch.jit torch.onnx torch.random torch.sparse torch.testing torch.multiprocessing torch.distributed.nn
-    torch._dynamo torch.compiler torch.accelerator torch.mps torch.xpu torch.func torch.fx torch.hub torch.version
-    torch.library torch.overrides numpy numpy.random numpy.linalg os os.path""".split()
+    torch._dynamo torch.compiler torch.func torch.fx torch.hub torch.version torch.library torch.overrides numpy
+    numpy.random numpy.linalg os os.path""".split()
 )
 
 # The classes of `torch.distributions`, and the modules that they stand in.
@@ -419,7 +416,11 @@ _DEFINED_DEEPER: Final = frozenset(
 
 @functools.lru_cache(maxsize=4096)
 def canonical(qual: str) -> str:
-    """The public name of a thing that has several: `torch.nn.modules.linear.Linear` is `torch.nn.Linear`."""
+    """The public name of a thing that has several: `torch.nn.modules.linear.Linear` is `torch.nn.Linear`.
+
+    What runs an accelerator goes by its name for CUDA, whatever kind that is.
+    """
+    qual = of_runtime(qual)
     if not qual.startswith("torch."):
         return qual
     for prefix, public in _CANONICAL:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import libcst as cst
 
+from torchlint.knowledge.devices import ASKED, MOVES
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.nodes import children
@@ -88,9 +89,9 @@ _NAMESPACES: Final = frozenset(
 
 # Operations whose result holds the same numbers, in another dtype, place, or graph.
 CASTS: Final = frozenset(
-    """to float half bfloat16 double type type_as contiguous clone detach identity cuda cpu requires_grad
+    """to float half bfloat16 double type type_as contiguous clone detach identity cpu requires_grad
     nan_to_num""".split()
-)
+) | frozenset(MOVES)
 # Operations whose result holds the same numbers in another arrangement.
 SHAPES: Final = frozenset(
     """view view_as reshape reshape_as flatten unflatten permute transpose squeeze unsqueeze expand expand_as movedim
@@ -390,7 +391,7 @@ def alike(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> b
 
 
 # Attributes and methods that tell of a tensor without reading its numbers.
-_NEUTRAL: Final = frozenset("shape device dtype ndim is_cuda size dim numel element_size stride is_contiguous".split())
+_NEUTRAL: Final = frozenset("shape device dtype ndim size dim numel element_size stride is_contiguous".split()) | ASKED
 
 
 def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterator[Operation | None]:

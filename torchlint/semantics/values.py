@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from torchlint.findings import Confidence
-from torchlint.knowledge.names import ACCELERATORS
+from torchlint.knowledge.devices import ACCELERATORS
 from torchlint.semantics.enumeration import Enumeration
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def join(a: Value, b: Value) -> Value:
     if a.kind is Kind.NONE:
         return a
     if a.kind is Kind.NAMESPACE and a.qual != b.qual:
-        return UNKNOWN  # `torch.cuda if ... else torch.xpu`: what it has goes by its methods' names
+        return UNKNOWN  # `torch.cuda if ... else torch.cpu`: what it has goes by its methods' names
     if a.kind is Kind.OBJECT and a.qual != b.qual and _NO_MANAGER in (a.qual, b.qual):
         entered = b if a.qual == _NO_MANAGER else a
         return entered if entered.optional else entered.but(optional=True)  # as None is to a value

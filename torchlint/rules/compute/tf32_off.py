@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.rules._devices import named_kinds
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.compute import _repairs
@@ -87,6 +88,8 @@ def _never_set(model: Model) -> Iterator[Report]:
         receiver = site.receiver
         if receiver is None or site.method not in ("to", "cuda") or not _is_module(site, receiver):
             continue
+        if named_kinds(site) - {"cuda"}:
+            continue  # TF32 is CUDA's
         if site.method == "to" and not _names_place(site):
             continue
         if (

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.findings import Confidence, Impact
+from torchlint.knowledge.devices import MOVES
 from torchlint.knowledge.names import DATA_PARALLEL
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
@@ -14,7 +15,7 @@ from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
-_NAMES_ONLY = frozenset("cpu cuda eval load_state_dict module state_dict to".split())
+_NAMES_ONLY = frozenset(("cpu", "eval", "load_state_dict", "module", "state_dict", "to", *MOVES))
 
 
 class DataParallel(Rule):

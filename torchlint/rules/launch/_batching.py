@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.knowledge.devices import MOVES
 from torchlint.rules.launch._bodies import calls_in
 from torchlint.rules.launch._uneven import selects
 from torchlint.semantics import sites
@@ -20,9 +21,9 @@ from torchlint.semantics.values import Kind, Value
 # Tensor operations that compute nothing: they look at a tensor in another way, convert it, or read from it.
 _VIEWS: Final = frozenset(
     """view reshape permute transpose t squeeze unsqueeze expand expand_as select narrow detach flatten unflatten size
-    dim numel item tolist movedim swapaxes to float half bfloat16 double int long type type_as contiguous clone cuda
+    dim numel item tolist movedim swapaxes to float half bfloat16 double int long type type_as contiguous clone
     cpu""".split()
-)
+) | frozenset(MOVES)
 # Modules that do the same to each slice, whatever stands in front of the last dimensions.
 _BATCHED: Final = frozenset(
     """Linear Bilinear Embedding LayerNorm RMSNorm Identity ReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Softplus

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.knowledge.devices import MOVES
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -29,7 +30,7 @@ _TYPED: Final = ("torch.Tensor", *known.TENSOR_CLASSES)
 _ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum where lerp".split())
 _FORMS: Final = frozenset("list tuple sorted".split())
 _MEMBERS: Final = frozenset("keys values items copy".split())
-_MOVES: Final = (".to", ".cuda")
+_MOVES: Final = (".to", *(f".{name}" for name in MOVES))
 
 
 class TensorFromPythonInHotPath(Rule):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.findings import Applicability
+from torchlint.rules._devices import runtime
 from torchlint.rules._repairs import Unfit, repair, spell
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
@@ -22,8 +23,8 @@ def waited(model: Model, reading: cst.CSTNode | None) -> NodeFix:
             raise Unfit
     if statement is None:
         raise Unfit
-    ready, imports = spell(model, "torch.cuda.is_available")
-    wait, _ = spell(model, "torch.cuda.synchronize")
+    ready, imports = spell(model, f"{runtime(model)}.is_available")
+    wait, _ = spell(model, f"{runtime(model)}.synchronize")
     lines = f"if {ready}():\n    {wait}()"
     return NodeFix(
         Applicability.UNSAFE, "Wait for the device first", (NodeEdit(statement, lines, "line-before"),), imports

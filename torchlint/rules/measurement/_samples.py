@@ -9,6 +9,8 @@ from typing import Final
 
 import libcst as cst
 
+from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.names import FULL_WAIT
 from torchlint.rules._warmth import KEEPS, names_used, own_calls
 from torchlint.rules.measurement._intervals import happenings
 from torchlint.semantics import rounds, sites
@@ -24,7 +26,7 @@ ROBUST: Final = frozenset("median min quantile quantiles percentile sorted nanme
 SPREAD: Final = ROBUST - {"min"} | frozenset("std stdev pstdev var variance iqr histogram histc max".split())
 TIMEIT: Final = ("timeit.timeit", "timeit.repeat", "timeit.Timer")  # each called with what it times
 _BUILTINS: Final = frozenset(dir(builtins))
-_MOVES: Final = frozenset("to cuda half float bfloat16 clone size keys values items".split())
+_MOVES: Final = frozenset(("to", "half", "float", "bfloat16", "clone", "size", "keys", "values", "items", *MOVES))
 _BOOKKEEPING: Final = frozenset("append extend add print range len min max sum round write info debug".split())
 
 
@@ -175,7 +177,7 @@ def _operations(interval: Interval) -> Iterator[tuple[cst.BaseExpression, Contex
 
 def _works(call: sites.Call, interval: Interval) -> bool:
     """Whether a call may be the work that is timed, not what keeps the books of it."""
-    if call.callee in KEEPS or call.callee == "torch.cuda.synchronize" or (call.method or call.callee) in _BOOKKEEPING:
+    if call.callee in KEEPS or call.callee == FULL_WAIT or (call.method or call.callee) in _BOOKKEEPING:
         return False
     effects = [effect for effect in interval.function.effects if effect.node is call.node]
     if any(effect.kind in (EffectKind.WAIT, EffectKind.CLOCK, EffectKind.RECORD) for effect in effects):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.findings import Confidence
+from torchlint.rules._devices import runtime
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
@@ -46,7 +47,7 @@ class EventReadWithoutSync(Rule):
                         site.node,
                         f"{quote(site.node)} is read while the events may not have happened: nothing waited for them "
                         "since they were recorded",
-                        "call `synchronize()` on the end event, or `torch.cuda.synchronize()`, before reading",
+                        f"call `synchronize()` on the end event, or `{runtime(model)}.synchronize()`, before reading",
                         confidence,
                         fix=_repairs.event_waited(site),
                     )

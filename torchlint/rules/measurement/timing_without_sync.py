@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.rules._devices import runtime
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.measurement import _repairs
@@ -49,7 +50,7 @@ class TimingWithoutSync(Rule):
             site.node,
             f"{quote(site.node)} times device work that nothing has waited for: the clock is read when the work is "
             "launched, not when it is done",
-            "call `torch.cuda.synchronize()` before each reading of the clock, or use CUDA events or "
+            f"call `{runtime(model)}.synchronize()` before each reading of the clock, or use events of the device or "
             "`torch.utils.benchmark.Timer`",
             confidence,
             (("the interval begins here", start),),
@@ -65,7 +66,8 @@ class TimingWithoutSync(Rule):
                 site.node,
                 f"{quote(site.node)} reads the clock when all runs are launched: nothing in what it times waits for "
                 "the device",
-                "call `torch.cuda.synchronize()` at the end of what is timed, or use `torch.utils.benchmark.Timer`",
+                f"call `{runtime(model)}.synchronize()` at the end of what is timed, or use "
+                "`torch.utils.benchmark.Timer`",
                 confidence,
             )
 

@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.knowledge import names as known
+from torchlint.knowledge.devices import ASKED, MOVES
 from torchlint.semantics import sites
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context
@@ -21,14 +22,14 @@ from torchlint.semantics.values import DETACHED, Kind, Value
 # What reads numbers only: the graph behind them is not used any more.
 _DROPS: Final = known.GRAPH_FREE | frozenset("item tolist numpy data detach grad_fn".split())
 # What tells of a tensor without its numbers.
-_NEUTRAL: Final = frozenset("shape device dtype ndim size dim numel is_cuda".split())
+_NEUTRAL: Final = frozenset("shape device dtype ndim size dim numel".split()) | ASKED
 # What passes the graph on: the question goes to its result. `sample` and the like stop it.
 _PASSES: Final = frozenset(
     """softmax log_softmax sigmoid tanh exp log max min topk sort sum mean std var amax amin norm normalize squeeze
-    unsqueeze view reshape flatten permute transpose float half double to cpu cuda clamp mul div add sub cat stack
+    unsqueeze view reshape flatten permute transpose float half double to cpu clamp mul div add sub cat stack
     interpolate gather index_select contiguous abs pow sqrt chunk split select matmul bmm cosine_similarity relu
     masked_fill expand t""".split()
-)
+) | frozenset(MOVES)
 _READERS: Final = frozenset("float int bool print str repr len isinstance type".split())
 _DEEPEST: Final = 12  # uses of uses of a result
 

@@ -18,12 +18,7 @@ class EmptyCacheInHotPath(Rule):
     bottleneck = "memory"
     summary = "The allocator's cache is emptied on every step"
     fix_availability = FixAvailability.SOMETIMES
-    calls = (
-        "torch.cuda.empty_cache",
-        "torch.cuda.memory.empty_cache",
-        "torch.mps.empty_cache",
-        "torch.xpu.empty_cache",
-    )
+    calls = ("torch.cuda.empty_cache", "torch.cuda.memory.empty_cache")
     words = ("empty_cache",)
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:

@@ -25,9 +25,7 @@ _NOT_USING: Final = frozenset(
     "record_stream size dim numel stride data_ptr append add put extend insert is_pinned wait_stream wait_event".split()
 )
 _ORDERING: Final = frozenset("wait_stream wait_event".split())
-_CURRENT: Final = frozenset(
-    "torch.cuda.current_stream torch.cuda.default_stream torch.accelerator.current_stream".split()
-)
+_CURRENT: Final = frozenset("torch.cuda.current_stream torch.cuda.default_stream".split())
 
 
 class CrossStreamUse(Rule):

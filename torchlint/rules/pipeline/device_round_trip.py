@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.devices import MOVES
 from torchlint.knowledge.names import FACTORIES
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
@@ -32,7 +33,7 @@ class DeviceRoundTrip(Rule):
     name = "device-round-trip"
     bottleneck = "pipeline"
     summary = "A value leaves the device, is worked on by the host, and comes back"
-    words = ("to", "cuda", "device")
+    words = ("to", "device", *MOVES)
 
     def on_module(self, model: Model) -> Iterator[Report]:
         provenance: Provenance | None = None

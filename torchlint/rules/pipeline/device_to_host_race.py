@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence, Impact
 from torchlint.knowledge import names as known
+from torchlint.knowledge.devices import MOVES
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.pipeline import _repairs
@@ -24,8 +25,8 @@ from torchlint.source import written
 # Methods that look at the tensor's description, or move it on in the order of the stream, not at its data.
 _NOT_READING: Final = frozenset(
     """size dim stride numel nelement element_size data_ptr is_pinned is_contiguous storage_offset untyped_storage
-    to cuda xpu npu copy_ record_stream share_memory_""".split()
-)
+    to copy_ record_stream share_memory_""".split()
+) | frozenset(MOVES)
 _READING_METHODS: Final = known.TENSOR_ONLY_METHODS | known.REDUCTIONS | {"numpy", "tolist", "item"}
 # Functions that read what they are given; `list` and `tuple` only put it together.
 _READING_CALLS: Final = frozenset(

@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
+from torchlint.knowledge.devices import MOVES
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
@@ -46,7 +47,7 @@ class HostFactoryThenTransfer(Rule):
     bottleneck = "pipeline"
     summary = "A tensor is filled on the host and copied to the device, where the factory could make it there"
     fix_availability = FixAvailability.SOMETIMES
-    words = ("to", "cuda", "type_as")
+    words = (*transfers.MOVES, "type_as")
 
     def on_module(self, model: Model) -> Iterator[Report]:
         provenance: Provenance | None = None
@@ -283,9 +284,9 @@ def _fix(site: sites.Call, made: _Making) -> NodeFix | None:
         if given.value.kind is Kind.TENSOR or given.star or isinstance(place, cst.NamedExpr):
             return None
         known = given.name is not None or given.value.kind in (Kind.DEVICE, Kind.STRING)
-    elif site.method != "cuda" or site.arguments:
+    elif site.method not in MOVES or site.arguments:
         return None
-    text = f"device={written.code(place)}" if place is not None else 'device="cuda"'
+    text = f"device={written.code(place)}" if place is not None else f'device="{site.method}"'
     whole = written.bare(factory.node)
     if "\n" in whole or not factory.node.args or any(argument.star == "**" for argument in factory.node.args):
         return None

@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
-from torchlint.knowledge import names as known
+from torchlint.knowledge.names import FULL_WAIT
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.sync._waits import measures, only_meters
@@ -27,11 +27,11 @@ class SyncExplicit(Rule):
     bottleneck = "sync"
     summary = "A call waits for the device on purpose on every step, outside a measurement"
     fix_availability = FixAvailability.SOMETIMES
-    calls = (*sorted(known.FULL_WAITS), ".synchronize")
+    calls = (FULL_WAIT, ".synchronize")
     words = ("synchronize", "sync")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
-        if site.callee in known.FULL_WAITS:
+        if site.callee == FULL_WAIT:
             confidence = Confidence.SURE
         elif site.receiver is not None and site.receiver.kind in _KINDS:
             confidence = _KINDS[site.receiver.kind]

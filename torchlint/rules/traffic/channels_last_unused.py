@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
+from torchlint.knowledge.devices import MOVES
 from torchlint.rules._repairs import Unfit, add_argument, repair, spell
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule, RuleSet
@@ -29,7 +30,7 @@ class ChannelsLastUnused(Rule):
     ruleset = RuleSet.EXTENDED
     fix_availability = FixAvailability.SOMETIMES
     torch = "1.5"
-    calls = (".to", ".cuda", ".half", ".bfloat16")
+    calls = (".to", *(f".{name}" for name in MOVES), ".half", ".bfloat16")
     words = ("Conv2d", "ConvTranspose2d")
     words_travel = True
 
@@ -60,7 +61,7 @@ def _moves(site: sites.Call) -> bool:
         return any(
             a.value.kind in (Kind.DEVICE, Kind.STRING, Kind.UNKNOWN) and a.value.device & ~HOST for a in site.arguments
         )
-    return site.method == "cuda" or (site.receiver is not None and bool(site.receiver.device & DEVICE))
+    return site.method in MOVES or (site.receiver is not None and bool(site.receiver.device & DEVICE))
 
 
 def _is_half(site: sites.Call) -> bool:

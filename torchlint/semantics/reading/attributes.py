@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.knowledge.devices import ASKED
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.names import dotted, identifier
 from torchlint.semantics.reading.evidence import SWITCHES
@@ -234,10 +235,9 @@ class AttributeReader(InstanceReader):
         if what == "number":
             if attr == "is_cpu":
                 return NUMBER.but(gates=(Gate.HOST, Gate.NONE))
-            if attr == "is_cuda":
+            if attr in ASKED:
                 self.model.accelerated = True
-                return NUMBER.but(gates=(Gate.NONE, Gate.HOST))
-            return NUMBER
+            return NUMBER.but(gates=(Gate.NONE, Gate.HOST)) if attr == "is_cuda" else NUMBER
         if what == "dtype":
             return Value(Kind.DTYPE, dtype=base.dtype)
         if base.kind is Kind.NDARRAY:

@@ -179,7 +179,7 @@ class CallReader(ManagerReader):
         receiver, method, node = site.receiver, site.method, site.receiver_node
         if receiver is None or node is None or method is None:
             return
-        if method in MODULE_MOVES or method in ("cuda", "requires_grad_"):
+        if method in MODULE_MOVES or method == "requires_grad_":
             if receiver.kind is Kind.MODULE:
                 self.rename(node, site.result)
             elif (

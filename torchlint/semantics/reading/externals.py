@@ -185,7 +185,7 @@ class ExternalReader(MethodReader):
         special = TORCH_CALLS.get(qual)
         if special is not None:
             return special(self, site)
-        if qual in known.FULL_WAITS or last == "empty_cache":  # memory is freed where nothing uses it any more
+        if qual == known.FULL_WAIT or last == "empty_cache":  # memory is freed where nothing uses it any more
             self.effect(EffectKind.WAIT, node)
             return NONE
         if last.startswith(("is_", "has_")):

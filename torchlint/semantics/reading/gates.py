@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.knowledge import names as known
+from torchlint.knowledge.devices import ACCELERATORS
 from torchlint.semantics.names import attribute_asked, dotted, identifier
 from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.evidence import COUNTED
@@ -13,7 +14,7 @@ from torchlint.semantics.targets import changed_names, targets
 from torchlint.semantics.values import Gate, Kind, Value
 
 SWAPPED = (Gate.NONE, Gate.RARE)
-_PLACES = frozenset(("cpu", "meta", *known.ACCELERATORS))
+_PLACES = frozenset(("cpu", "meta", *ACCELERATORS))
 _COUNTER_NAMES = frozenset(
     """step global_step num_steps step_idx iteration iter it itr i k batch_idx batch_i batch_index n_iter num_iter
     epoch current_step cur_step update_step steps iters t idx counter count""".split()

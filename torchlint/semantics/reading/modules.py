@@ -6,6 +6,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.knowledge.devices import MOVES
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
 from torchlint.semantics.names import dotted
@@ -27,7 +28,7 @@ from torchlint.semantics.values import (
     grow,
 )
 
-MODULE_MOVES = frozenset("to cuda cpu half float double bfloat16 to_empty xpu npu".split())
+MODULE_MOVES = frozenset(("to", "cpu", "half", "float", "double", "bfloat16", "to_empty", *MOVES))
 
 
 _RETURNS_SELF = frozenset("train eval requires_grad_ apply compile_ share_memory zero_grad_".split())
@@ -238,7 +239,7 @@ class ModuleReader(TensorReader):
         node = site.node
         if method in MODULE_MOVES:
             device: int | None = receiver.device
-            if method in ("cuda", "xpu", "npu"):
+            if method in MOVES:
                 device = DEVICE
                 self.model.accelerated = True
             elif method == "cpu":

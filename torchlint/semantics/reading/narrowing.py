@@ -7,6 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.devices import ASKED, MOVES
 from torchlint.semantics.names import dotted
 from torchlint.semantics.reading.attributes import AttributeReader
 from torchlint.semantics.values import ANYWHERE, DETACHED, DEVICE, HOST, MAYBE, NONE, Kind, Value, device_bits
@@ -59,6 +60,8 @@ class NarrowingReader(AttributeReader):
         elif type(test) is cst.Attribute:
             if test.attr.value in ("is_cuda", "is_cpu"):
                 self._place(test.value, DEVICE if holds == (test.attr.value == "is_cuda") else HOST)
+            elif test.attr.value in ASKED and holds:
+                self._place(test.value, DEVICE)
 
     def _place(self, node: cst.BaseExpression, bits: int) -> None:
         if bits:
@@ -138,7 +141,7 @@ class NarrowingReader(AttributeReader):
         if self.asks_whether_tensor(test):
             return True
         has = len(test.args) == 2 and self.eval_quietly(test.func).qual == "hasattr"
-        return has and self.eval_quietly(test.args[1].value).const in ("to", "cuda", "cpu", "device")
+        return has and self.eval_quietly(test.args[1].value).const in ("to", "cpu", "device", *MOVES)
 
     def asks_of_entry(self, test: cst.BaseExpression) -> bool:
         """`isinstance(batch["task"], list)`: of the entries of a batch some are tensors, others names."""

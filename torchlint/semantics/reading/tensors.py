@@ -6,6 +6,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.knowledge.devices import MOVES
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, Role
 from torchlint.semantics.names import dotted
@@ -28,11 +29,11 @@ from torchlint.semantics.values import (
 
 # Methods of a tensor that keep its number of dimensions.
 _SAME_RANK = frozenset(
-    """abs abs_ add add_ clamp clamp_ clamp_min clamp_max clone contiguous cpu cuda detach detach_ div div_ exp float
+    """abs abs_ add add_ clamp clamp_ clamp_min clamp_max clone contiguous cpu detach detach_ div div_ exp float
     half double long int bfloat16 bool log mul mul_ neg pow relu round sigmoid sqrt rsqrt square sub sub_ tanh to type
     type_as zero_ fill_ requires_grad_ pin_memory isnan isinf isfinite flip roll cumsum cumprod softmax log_softmax
     masked_fill masked_fill_ floor ceil trunc sign sin cos tril triu logical_not""".split()
-)
+) | frozenset(MOVES)
 
 
 # What structures of tensors do not have: it is called on a tensor, or on an array.
@@ -82,7 +83,7 @@ class TensorReader(ContainerReader):
                 self.effect(EffectKind.LAUNCH, node, receiver)
                 self.note_root(site.receiver_node)
             return NONE
-        if method in ("to", "cpu", "cuda", "xpu", "npu", "type", "type_as", "pin_memory"):
+        if method in ("to", "cpu", "type", "type_as", "pin_memory") or method in MOVES:
             return self.moved(receiver, method, site)
         if method == "numpy_":
             return receiver
@@ -278,7 +279,7 @@ class TensorReader(ContainerReader):
         blocking = not any(a.name == "non_blocking" and a.value.const is not False for a in site.arguments)
         if method == "cpu":
             device, deps = HOST, deps & ~PLACES
-        elif method in ("cuda", "xpu", "npu"):
+        elif method in MOVES:
             device, deps = DEVICE, deps & ~PLACES
             self.model.accelerated = True
         elif method == "pin_memory":
@@ -299,7 +300,7 @@ class TensorReader(ContainerReader):
             for argument in site.arguments:
                 if argument.value.kind is Kind.DTYPE or argument.value.kind is Kind.TENSOR and argument.name is None:
                     dtype = argument.value.dtype
-        placed = method in ("cuda", "xpu", "npu") or (target is not None and not self.is_place_of_tensor(site))
+        placed = method in MOVES or (target is not None and not self.is_place_of_tensor(site))
         if placed and device != HOST:
             moved = dotted(site.receiver_node) if site.receiver_node is not None else None
             if moved is not None:
@@ -314,7 +315,7 @@ class TensorReader(ContainerReader):
         graph = receiver.graph
         kind = receiver.kind
         guessed = kind is Kind.UNKNOWN or (kind is Kind.TENSOR and conf is Confidence.POSSIBLE)
-        if guessed and not blocking and method in ("to", "cuda"):
+        if guessed and not blocking and (method == "to" or method in MOVES):
             # No module takes `non_blocking` alone, and no structure of tensors takes a type beside it.
             casts = any(argument.name == "dtype" or argument.value.kind is Kind.DTYPE for argument in site.arguments)
             kind, conf = Kind.TENSOR if casts else Kind.BATCH, Confidence.LIKELY

@@ -202,7 +202,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "torch.set_grad_enabled": _no_grad_globally,
     "torch.set_default_device": _set_default_device,
     **dict.fromkeys(
-        [f"torch.{owner}.{name}_stream" for owner in ("cuda", "accelerator", "xpu") for name in ("current", "default")],
+        ("torch.cuda.current_stream", "torch.cuda.default_stream"),
         lambda reader, site: Value(Kind.STREAM, qual="torch.cuda.Stream"),
     ),
     "torch.utils.data.random_split": lambda reader, site: Value(
