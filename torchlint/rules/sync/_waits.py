@@ -116,7 +116,9 @@ def measures(model: Model, context: Context, _seen: frozenset[FunctionInfo] = fr
     if inside is not None or not owner.callers or owner in _seen:
         return False
     seen = _seen | {owner}
-    return all(measures(model, caller.context, seen) for caller in owner.callers)
+    return all(
+        measures(model, caller.context, seen) and not only_meters(model, caller.context) for caller in owner.callers
+    )
 
 
 def only_meters(model: Model, context: Context) -> bool:
