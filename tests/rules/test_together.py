@@ -30,6 +30,13 @@ def train(net, loader, optimizer):
         optimizer.step()
 """
 
+CONVOLUTIONS = "net = torch.nn.Sequential(torch.nn.Conv2d(8, 8, 3), torch.nn.ReLU())\n"
+CAST = """\
+def run(feed):
+    with torch.no_grad(), torch.autocast("cuda", dtype=torch.bfloat16):
+        return [net(x) for x in feed]
+"""
+
 CASES = {
     "a scaler of another file than its autocast": {
         "scale.py": "scaler = torch.amp.GradScaler('cuda')  # TL403\n",
@@ -53,6 +60,18 @@ CASES = {
         "seeds.py": "def seed():\n    torch.use_deterministic_algorithms(True)\n",
         "train.py": "import seeds\n" + STEP,
     },
+    "a network of halves that another file runs": {
+        "net.py": CONVOLUTIONS + "net.cuda()  # TL310\n",
+        "run.py": "from net import net\n" + CAST,
+    },
+    "a layout that another file speaks of": {
+        "net.py": CONVOLUTIONS + "net.cuda()\n",
+        "run.py": "from net import net\n" + CAST.replace("(x)", "(x.to(memory_format=torch.channels_last))"),
+    },
+    "halves of another network": {
+        "net.py": CONVOLUTIONS + "net.cuda()\n",
+        "run.py": "import net\n" + CAST.replace("net(", "judge(").replace("feed", "judge, feed"),
+    },
     "a precision that no file sets": {
         "setup.py": "rate = 0.1\n",
         "train.py": "import setup\n" + STEP.replace("8, 8)\n", "8, 8)\nnet.cuda()  # TL401\n", 1),
@@ -69,7 +88,7 @@ def test_what_another_file_tells_counts(tmp_path: Path, name: str) -> None:
     files = {file: "import torch\n" + text for file, text in CASES[name].items()}
     for file, text in files.items():
         (tmp_path / file).write_text(text)
-    rules = frozenset({"TL401", "TL403", "TL406", "TL507"})
+    rules = frozenset({"TL310", "TL401", "TL403", "TL406", "TL507"})
     result = check([tmp_path], Settings(root=tmp_path, rules=rules, jobs=1))
     assert result.errors == []
     marked = {

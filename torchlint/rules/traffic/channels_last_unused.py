@@ -19,6 +19,7 @@ from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _HALF: Final = frozenset({"float16", "bfloat16"})
 _CONVOLUTIONS: Final = frozenset({"torch.nn.Conv2d", "torch.nn.ConvTranspose2d"})
+_LAYOUT: Final = "channels_last"
 _DEPTH: Final = 6  # modules within modules
 
 
@@ -40,8 +41,8 @@ class ChannelsLastUnused(Rule):
             return
         if (
             not _convolves(network, 0, set())
-            or not (_is_half(site) or _was_halved(network, model) or _autocasts(model))
-            or _knows_channels_last(model)
+            or not (_is_half(site) or _was_halved(network, model) or _runs_in_half(network, model))
+            or any(map(_knows_channels_last, model.everywhere(_LAYOUT)))
         ):
             return
         yield Report(
@@ -77,12 +78,20 @@ def _was_halved(network: Value, model: Model) -> bool:
         and site.receiver.kind is Kind.MODULE
         and bool(set(site.receiver.origins) & set(network.origins))
         and _is_half(site)
-        for site in model.sites.calls
+        for other in model.together
+        for site in other.sites.calls
     )
 
 
-def _autocasts(model: Model) -> bool:
-    return any(flag.startswith("autocast") for block in model.sites.withs for flag in block.context.flags)
+def _runs_in_half(network: Value, model: Model) -> bool:
+    """Whether its own file casts on the way, or another in which the network is run."""
+    return any(
+        flag.startswith("autocast")
+        for other in model.together
+        if other is model or any(set(network.origins) & set(call.function.origins) for call in other.sites.calls)
+        for block in other.sites.withs
+        for flag in block.context.flags
+    )
 
 
 def _convolves(value: Value | None, depth: int, seen: set[Value]) -> bool:
@@ -105,8 +114,8 @@ def _convolves(value: Value | None, depth: int, seen: set[Value]) -> bool:
 def _knows_channels_last(model: Model) -> bool:
     """Whether the file speaks of `channels_last` anywhere."""
     return any(
-        (isinstance(node, cst.Name) and node.value.startswith("channels_last"))
-        or (isinstance(node, cst.SimpleString) and "channels_last" in node.value)
+        (isinstance(node, cst.Name) and node.value.startswith(_LAYOUT))
+        or (isinstance(node, cst.SimpleString) and _LAYOUT in node.value)
         for node in below(model.module)
     )
 
