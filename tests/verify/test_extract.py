@@ -46,12 +46,14 @@ def train(model: Net, loader: Loader, log_every: int = 10) -> float:
 
 @pytest.fixture
 def cut(make_finding: Callable[..., Finding]) -> Callable[..., list[extract.Piece]]:
-    def make(text: str, piece: str, replacement: str, whole_loops: bool = True) -> list[extract.Piece]:
+    def make(
+        text: str, piece: str, replacement: str, whole_loops: bool = True, blocks: bool = False
+    ) -> list[extract.Piece]:
         finding = make_finding(text, piece, replacement)
         assert finding.fix is not None
         lines = text.split("\n")
         after = extract.repaired(lines, finding.fix.edits)
-        return list(extract.pieces(finding, lines, after, finding.fix.edits, whole_loops))
+        return list(extract.pieces(finding, lines, after, finding.fix.edits, whole_loops, blocks))
 
     return make
 
@@ -169,6 +171,26 @@ def epoch(model, loader):
 def test_a_cost_between_statements_is_measured_where_the_loop_is(cut: Callable[..., list[extract.Piece]]) -> None:
     entries = [piece.before.entry for piece in cut(CALLED, "self.total + value", "self.total + value.detach()")]
     assert entries == ["epoch", "Meter.push"]
+
+
+def test_a_block_is_measured_without_its_object_where_it_shows_the_cost(
+    cut: Callable[..., list[extract.Piece]],
+) -> None:
+    text = CALLED.replace(
+        "        self.total = self.total + value\n",
+        '''\
+        """Add it up."""
+        if self.on:
+            kept = value * 2
+            self.total = self.total + kept.item()
+''',
+    )
+    *_, method, branch = cut(text, "kept.item()", "kept.detach()", blocks=True)
+    assert (method.before.entry, branch.before.entry, branch.around) == ("flagged", "flagged", "Meter.push")
+    assert [argument.arg for argument in method.before.function.args.args] == ["self", "value"]
+    assert "if self.on" in method.before.source
+    assert "if self.on" not in branch.before.source
+    assert [argument.arg for argument in branch.before.function.args.args] == ["value", "self"]
 
 
 def test_a_constructor_is_measured_by_what_uses_the_object(cut: Callable[..., list[extract.Piece]]) -> None:

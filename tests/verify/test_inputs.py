@@ -174,7 +174,8 @@ def f(net, dataset):
 
 def test_what_numpy_reads_from_a_loader_is_on_the_host() -> None:
     source = "import numpy as np\n\n\ndef f(net, frames):\n    for frame in frames:\n        net(np.array(frame))\n"
-    (item,) = described(source).arguments[1]["items"]
+    loader, _ = described(source).arguments[1]["of"]
+    (item,) = loader["items"]
     assert all(one["device"] == "cpu" for one in item.get("of", [item]) if one["kind"] == "tensor")
 
 
@@ -183,3 +184,26 @@ def test_what_a_transfer_moves_lies_on_the_host_before() -> None:
     unit = Unit(source, "f", ast.parse(source), next(iter(ast.parse(source).body)), None, ())  # type: ignore[arg-type]
     assert "device" not in needs(unit, source, {}).arguments[0]
     assert needs(unit, source, {}, on_host=True).arguments[0]["device"] == "cpu"
+
+
+def test_what_is_looped_over_may_be_a_loader_or_a_tensor_unless_it_is_used_as_one() -> None:
+    loop = "def f(rows):\n    for row in rows:\n        row.sum()\n"
+    assert [one["kind"] for one in described(loop).arguments[0]["of"]] == ["loader", "tensor"]
+    assert described(f"{loop}    rows.ge(0)\n").arguments[0]["kind"] == "tensor"
+
+
+def test_an_attribute_that_is_asked_for_by_its_name_is_one() -> None:
+    (config,) = described("def f(config):\n    return getattr(config, 'depth', 2) + config.width\n").arguments
+    assert set(config["attributes"]) == {"depth", "width"}
+
+
+def test_names_of_other_modules_are_what_they_are_used_as() -> None:
+    source = "def f(x):\n    y = Head()(x) if isinstance(x, Head) else make(x)\n    return y * tools.scale(x)\n"
+    tree = ast.parse(source)
+    unit = Unit(source, "f", tree, next(iter(tree.body)), None, ())  # type: ignore[arg-type]
+    made = needs(unit, source, {}, foreign={"Head": "aux.Head", "make": "aux.make", "tools": "aux.tools"})
+    assert made.globals["Head"]["kind"] == "class"
+    assert made.globals["Head"]["gives"]["kind"] == "network"
+    assert made.globals["make"] == {"kind": "function", "gives": {"kind": "result", "of": ""}}
+    assert made.globals["tools"]["attributes"]["scale"]["kind"] == "function"
+    assert "make is a stand-in for aux.make, which is not run" in made.stand_ins

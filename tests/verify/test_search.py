@@ -59,6 +59,17 @@ def test_code_that_runs_past_the_line_is_not_tried_for_ever() -> None:
     assert len(tries) < 100
 
 
+def test_changes_of_which_none_fails_otherwise_come_to_an_end() -> None:
+    tries = []
+
+    def attempt(trial: dict[str, Any]) -> Outcome:
+        tries.append(trial)
+        return Outcome(ValueError("no"), 1, frozenset(), {"a": list(range(1000))})
+
+    search(attempt, {}, lambda: True)
+    assert 100 < len(tries) < 300
+
+
 def test_a_width_that_came_far_for_all_is_tried_for_one_alone() -> None:
     widths = {"*width": ["D", 65], "x.width": [None, "D", 65]}
 

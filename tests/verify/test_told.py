@@ -42,7 +42,7 @@ def test_callers_tell_numbers_and_tensors() -> None:
     assert (known["Head.__init__", "width"].value, known["Head.__init__", "bands"].value) == (48, 6)
     assert known["Head.forward", "x"].kinds == ("tensor",)
     assert known["score", "scale"].value == 3
-    assert ("Head.__init__", "self") not in known
+    assert known["main", "head"].kinds == ("network", "own")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import builtins
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from torchlint.findings import Edit, Finding
 
@@ -48,6 +49,7 @@ class Piece:
     what: str  # for people: "function train", "lines 10 to 18 of train"
     before: Unit
     after: Unit
+    around: str = ""  # the function whose statements an extracted unit holds
 
 
 def repaired(lines: Sequence[str], edits: Iterable[Edit]) -> str:
@@ -63,13 +65,14 @@ def repaired(lines: Sequence[str], edits: Iterable[Edit]) -> str:
 
 
 def pieces(
-    finding: Finding, lines: Sequence[str], after: str, edits: Sequence[Edit], whole_loops: bool
+    finding: Finding, lines: Sequence[str], after: str, edits: Sequence[Edit], whole_loops: bool, blocks: bool = False
 ) -> Iterator[Piece]:
     """The ways to cut the flagged code out, the most faithful first.
 
     Args:
         whole_loops: the cost lies between statements, so that the bare ones show nothing of it: the nearest caller with
             a loop is measured before the function itself.
+        blocks: blocks without a loop show the cost as well, those of methods also without their object.
         finding: whose row says where.
         lines: of the file.
         after: the whole text, repaired.
@@ -88,7 +91,7 @@ def pieces(
             )
             found = True
     if path[-1:] not in _CONSTRUCTORS:
-        for piece in _regions(before, one, after, other, path, row, rows, whole_loops):
+        for piece in _regions(before, one, after, other, path, row, rows, whole_loops, blocks):
             found = True
             yield piece
     if not found:
@@ -198,6 +201,7 @@ def statement_rows(lines: Sequence[str], row: int) -> tuple[int, int]:
     return inner.lineno, max(inner.lineno, body[0].lineno - 1) if body else _end(inner)
 
 
+@lru_cache(maxsize=8)  # the text as it is written is cut for each finding and each repair
 def _parse(text: str) -> ast.Module:
     try:
         return ast.parse(text)
@@ -506,34 +510,50 @@ def _regions(
     row: int,
     rows: set[int],
     whole_loops: bool,
+    blocks: bool,
 ) -> Iterator[Piece]:
-    """Statements around the flagged row as functions of what they read: outer loops first, the bare statements last."""
+    """Statements around the flagged row as functions of what they read.
+
+    Outer loops first, then whole blocks, of methods for an object that stands in for theirs, the bare statements last.
+    """
     top, twin = (_follow(one, path), _follow(other, path)) if path else (one, other)
     if top is None or twin is None:
         return
     chain = list(_blocks(top, twin, row))
+    ways: list[tuple[list[ast.stmt], list[ast.stmt]]] = []
+    bare: list[tuple[list[ast.stmt], list[ast.stmt]]] = []
     for index, (block, opposite) in enumerate(chain):
         covered = [i for i, node in enumerate(block) if any(_first(node) <= r <= _end(node) for r in rows)]
-        if not covered:
-            continue
-        first, last = covered[0], covered[-1]
         shift = len(opposite) - len(block)
-        if last + 1 + shift <= first:
+        if not covered or covered[-1] + 1 + shift <= covered[0]:
             continue
-        chosen = block[first : last + 1]
-        has_loop = any(isinstance(node, (ast.For, ast.While)) for node in chosen)
-        if not has_loop and (whole_loops or not path or index < len(chain) - 1):
-            continue
+        flagged = block[covered[0] : covered[-1] + 1], opposite[covered[0] : covered[-1] + 1 + shift]
+        if any(isinstance(node, (ast.For, ast.While)) for node in flagged[0]):
+            ways.append(flagged)
+        elif not whole_loops and path and index == len(chain) - 1:
+            bare.append(flagged)
+    if path and blocks:
+        ways += [(_undocumented(block), _undocumented(opposite)) for block, opposite in (*chain[:1], *chain[1:][-1:])
+                 if len(path) > 1 or block is not top.body]  # fmt: skip
+    for chosen, against in (*ways, *bare):
         if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
             continue
         try:
             names = _free_names(one, chosen)
             unit = _wrapped(before, one, chosen, names)
-            against = _wrapped(after, other, opposite[first : last + 1 + shift], names)
+            other_unit = _wrapped(after, other, against, names)
         except Uncut:
             continue
         place = f" of {'.'.join(path)}" if path else ""
-        yield Piece("extracted", f"lines {_first(chosen[0])} to {_end(chosen[-1])}{place}", unit, against)
+        what = f"lines {_first(chosen[0])} to {_end(chosen[-1])}{place}"
+        yield Piece("extracted", what, unit, other_unit, ".".join(path))
+
+
+def _undocumented(block: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements without a docstring."""
+    first = block[0]
+    documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(block) > 1
+    return block[1:] if documented else block
 
 
 def _blocks(top: ast.AST, twin: ast.AST, row: int) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:

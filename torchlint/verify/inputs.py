@@ -226,6 +226,7 @@ _MARKS = {
     "scatter_": {1: "index"},
     "scatter_add_": {1: "index"},
     "bincount": {0: "label"},
+    "from_numpy": {0: "array"},
     "range": {0: "number", 1: "number", 2: "number"},
     "manual_seed": {0: "number"},
     "split": {},
@@ -366,7 +367,8 @@ class _Body(ast.NodeVisitor):
 
     def of_ifexp(self, node: ast.IfExp) -> _Use | None:
         self.tested(node.test)
-        return self.of(node.body) or self.of(node.orelse)
+        body, otherwise = self.of(node.body), self.of(node.orelse)
+        return body or otherwise
 
     def of_namedexpr(self, node: ast.NamedExpr) -> _Use | None:
         use = self.of(node.value)
@@ -419,6 +421,9 @@ class _Body(ast.NodeVisitor):
             if node.func.id in ("isinstance", "issubclass") and len(arguments) > 1 and arguments[1] is not None:
                 arguments[1].marks.add("class")
                 return None
+            if node.func.id in ("getattr", "hasattr") and len(node.args) > 1 and arguments[0] is not None:
+                if isinstance(node.args[1], ast.Constant) and isinstance(node.args[1].value, str):
+                    return arguments[0].attribute(node.args[1].value)
             called = self.names.get(node.func.id)
             if called is None:
                 self.mark(node.func.id, arguments)
@@ -673,6 +678,7 @@ def needs(
     compiled: bool = False,
     on_host: bool = False,
     known: Mapping[tuple[str, str], Told] | None = None,
+    around: str = "",
     foreign: Mapping[str, str] | None = None,
 ) -> Needs:
     """How to call the unit: descriptions from hints first, then from annotations, literals and the uses.
@@ -684,7 +690,8 @@ def needs(
         missing: names whose modules were left out, with what they stood for.
         compiled: the receiver is compiled, as its file does it.
         on_host: what is moved lies on the host before, as it must where a transfer is measured.
-        known: what the semantic model tells of parameters, by function and name.
+        known: what the semantic model tells of names, by function and name.
+        around: the function that the unit is a part of, where it is no function itself.
         foreign: names that modules define which measured code must not use, with what they stand for.
     """
     walk = _Walk(unit)
@@ -702,7 +709,7 @@ def needs(
         made.finish_own(unit.owner)
         parameters = parameters[1:]
     for parameter in parameters:
-        described = made.value(parameter, uses[parameter.name], unit.entry)
+        described = made.value(parameter, uses[parameter.name], around or unit.entry)
         if on_host:
             described = made.placed(described, uses[parameter.name])
             if described["kind"] == "dict":
@@ -911,6 +918,8 @@ class _Describe:
         read, low = use.read, name.lower()
         if _is_device(name, use):
             return {"kind": "device"}
+        if "array" in use.marks:
+            return {"kind": "array", "dtype": "open", "rank": use.rank}
         if low in ("params", "parameters"):
             self.stands(name, "the parameters of a small network, with gradients")
             return {"kind": "parameters"}
@@ -944,11 +953,11 @@ class _Describe:
             return {**self.many(name, use, said=False), "kind": "dataset"}
         if use.items and all(isinstance(key, str) for key in use.items):
             return {"kind": "dict", "items": {key: self.thing(key, item) for key, item in use.items.items()}}
-        if "iterated" in use.marks and use.element is not None and not read & {"shape", "dtype", "unbind"}:
-            unread = not use.element.read and not use.element.items and use.element.marks <= {"index", "passed"}
-            if unread and "index" not in use.marks:
-                return {"kind": "choice", "of": [self.many(name, use), self.tensor(name, use)]}
-            return self.many(name, use)
+        if "iterated" in use.marks and use.element is not None and not read & _TENSORS:
+            many = self.many(name, use)
+            if not use.element.items and len(many["items"]) == 1 and many["items"][0]["kind"] == "tensor":
+                return {"kind": "choice", "of": [many, self.tensor(name, use)]}  # batches, or the rows of a tensor
+            return many
         if use.items:
             return {
                 "kind": "tuple",
@@ -980,13 +989,12 @@ class _Describe:
             return {"kind": "class"}
         if "called" in use.marks:
             given = use.result or _Use(name)
-            if name[:1].isupper():
+            if name[:1].isupper() or "class" in use.marks:
                 plain = {"kind": "object", "attributes": {}}
                 made = self.thing(name.lower(), given) if given.read or "called" in given.marks else None
                 gives = made or {"kind": "choice", "of": [self.network(name.lower(), given), plain]}
-            else:
-                gives = self.gives(name, given)
-            return {"kind": "function", "gives": gives}
+                return {"kind": "class", "gives": gives}
+            return {"kind": "function", "gives": self.gives(name, given)}
         if use.attributes:
             self.result.attributes.update(use.attributes)
             return {"kind": "object", "attributes": {a: self.foreign(a, below) for a, below in use.attributes.items()}}

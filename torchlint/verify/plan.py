@@ -25,6 +25,8 @@ __all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
 
 # Rules whose cost lies between statements: waits, transfers, retention, timing, compilation, replicas.
 BETWEEN_STATEMENTS = ("TL1", "TL5", "TL6", "TL7", "TL8", "TL9")
+# Rules whose cost a block of statements shows by itself: what it waits for, computes or moves stands in it.
+WITHIN_BLOCKS = ("TL1", "TL2", "TL3", "TL503", "TL504", "TL508", "TL509", "TL511", "TL606")
 # Rules about what is set once and costs in every step.
 SETTINGS = ("TL205", "TL405")
 # Rules about compiled code: there the module is measured compiled, as it is used.
@@ -205,11 +207,12 @@ def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[d
         raise Unfit("the repair needs a decision, so there is nothing to run it against")
     hinted = inputs.hints(lines)
     whole_loops = finding.code.startswith((*BETWEEN_STATEMENTS, *SETTINGS))
+    blocks = finding.code.startswith(WITHIN_BLOCKS) and finding.code not in SETTINGS
     made: list[dict[str, Any] | Refused] = []
     for repair in found:
         after = extract.repaired(lines, repair.edits)
         try:
-            for piece in extract.pieces(finding, lines, after, repair.edits, whole_loops):
+            for piece in extract.pieces(finding, lines, after, repair.edits, whole_loops, blocks):
                 made += _experiments(finding, lines, piece, repair, hinted, choices)
         except extract.Uncut as error:
             made.append(Refused("in place", str(error)))
@@ -228,9 +231,11 @@ def _experiments(
     """The experiment made of a piece of the code, or why the policy refuses it; then one without other modules."""
     pair = [inert.quiet(unit, choices.allow) for unit in (piece.before, piece.after)]
     made = _of(finding, lines, piece, repair, hinted, choices, pair)
-    others = [inert.without(quieted, choices.allow) for quieted in pair]
     yield made
-    if isinstance(made, Refused) and any(one.foreign or one.replaced for one in others):
+    if not isinstance(made, Refused):
+        return
+    others = [inert.without(quieted, choices.allow) for quieted in pair]
+    if any(one.foreign or one.replaced for one in others):
         yield _of(finding, lines, replace(piece, rung="extracted"), repair, hinted, choices, others)
 
 
@@ -258,6 +263,7 @@ def _of(
         compiled=compiled,
         on_host=finding.code.startswith("TL5"),
         known=_known(text),
+        around=piece.around,
         foreign={**before.foreign, **after.foreign},
     )
     experiment = {

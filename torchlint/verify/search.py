@@ -20,6 +20,7 @@ __all__ = ["Outcome", "search"]
 SWEPT = ("*pattern", "*labels", "*width")  # choices that all arguments share, tried in combination first
 SHARED_WIDTH = "*width"
 MAX_SWEPT = 80  # of those combinations; then there is time left to change one thing
+MAX_STALE = 150  # trials one after the other of which none fails otherwise than those before
 MAX_ENDED = 60  # trials after one that ran through without reaching the flagged line
 MAX_STEMS = 12  # kinds of input that one stand-in may meet
 
@@ -65,13 +66,18 @@ def search(
     order = count()
     open_: list[tuple[int, int, dict[str, Any], Outcome, Iterator[dict[str, Any]]]] = []
     known: set[tuple[int, str]] = set()
-    ended = 0
+    ended = stale = 0
+
+    def hopeful() -> bool:
+        return ended < MAX_ENDED and stale < MAX_STALE and going()
 
     def tried(trial: dict[str, Any]) -> Outcome:
-        nonlocal ended
+        nonlocal ended, stale
         outcome = attempt(trial)
         ended += outcome.ended
+        stale += 1
         if outcome.error is not None and outcome.signature not in known:
+            stale = 0
             known.add(outcome.signature)
             heapq.heappush(open_, (-outcome.reached, next(order), trial, outcome, _changed(trial, outcome)))
         return outcome
@@ -80,17 +86,17 @@ def search(
     if first.error is None:
         return dict(start), first
     for candidate in islice(_combined(first.asked, start), MAX_SWEPT):
-        if not going() or ended >= MAX_ENDED:
+        if not hopeful():
             break
         outcome = tried(candidate)
         if outcome.error is None:
             return candidate, outcome
     best = open_[0]
-    while open_ and going() and ended < MAX_ENDED:
+    while open_ and hopeful():
         at = heapq.heappop(open_)
         best = min(best, at, key=lambda one: one[:2])
         for candidate in at[4]:
-            if not going() or ended >= MAX_ENDED:
+            if not hopeful():
                 break
             outcome = tried(candidate)
             if outcome.error is None:

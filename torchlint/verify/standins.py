@@ -30,7 +30,7 @@ PATTERNS = {
     4: ["BHTD", "BCSS", "BDSS"],
 }
 REDUCTIONS = {"max": "amax", "min": "amin", "mean": "mean", "sum": "sum", "any": "any", "all": "all"}  # of einops
-ANY_PATTERN = ("BD", "BTD", "B", "", "BHTD", "BCSS", "BDSS", "BT", "D", "TD", "2B", "TBD")
+ANY_PATTERN = ("BD", "BTD", "B", "", "BHTD", "BCSS", "BDSS", "BT", "D", "TD", "2B", "TBD", "N")
 
 
 class Unfit(Exception):
@@ -208,6 +208,10 @@ class Builder:
             made = made.cpu().pin_memory()
         return made.requires_grad_() if grad and made.is_floating_point() else made
 
+    def make_array(self, dtype: str, rank: int | None = None) -> Any:
+        """An array of NumPy with what a tensor of that description holds."""
+        return self.make_tensor(dtype, rank=rank, device="cpu").numpy()
+
     def make_number(self, value: Any) -> Any:
         return value
 
@@ -335,9 +339,14 @@ class Builder:
 
         return Layer
 
-    def make_class(self) -> Any:
-        """A class that nothing is an object of."""
-        return type("Standin", (), {"__module__": MODULE})
+    def make_class(self, gives: Any = None) -> Any:
+        """A class that nothing is an object of; calling it gives what its objects stand for."""
+        path = list(self.path)
+
+        def new(_: Any, *given: Any, **named: Any) -> Any:
+            return self.answer(gives, [*given, *named.values()], path)
+
+        return type("Standin", (), {"__module__": MODULE, **({"__new__": new} if gives is not None else {})})
 
     def make_inert(self, of: str = "") -> Any:
         return inert(self.torch, of)
@@ -493,15 +502,23 @@ def network_class(torch: Any, builder: Builder) -> Any:
 
         def hidden(self, given: Any) -> Any:
             found = tensors(torch, given)
-            if not found:
-                raise RuntimeError("a stand-in for a network was called without tensors")
             total = self.stem(found[0])
             for more in found[1:8]:
                 extra = self.stem(more)
                 total = total + (extra if extra.shape == total.shape else extra.flatten(0, -2).mean(0))
             return torch.relu(self.middle(torch.relu(total))), found[0]
 
+        def another(self) -> Any:
+            """What stands for a class of networks, or a function that makes them, is called without tensors."""
+            before, builder.path = builder.path, [*self.at, "made"]
+            try:
+                return builder.make_network(self.gives)
+            finally:
+                builder.path = before
+
         def forward(self, *given: Any, **named: Any) -> Any:
+            if not tensors(torch, [*given, *named.values()]):
+                return self.another()
             hidden, first = self.hidden([*given, *named.values()])
             if self.gives is None:
                 return self.output("", hidden, first, self.at)

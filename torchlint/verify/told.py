@@ -1,7 +1,7 @@
-"""What the semantic model tells of the parameters of a file's functions: numbers with their values, tensors with ranks.
+"""What the semantic model tells of names that a file's functions read: numbers with their values, tensors with ranks.
 
 How a function uses a parameter says much of what it is (`inputs.py`); who calls it, and with what, says the rest, and
-that is what the model knows.
+that is what the model knows. Of a local name, which a part of the function may need, it knows what was bound to it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,18 @@ from torchlint.semantics.values import MISSING, Kind, Value
 
 __all__ = ["Told", "refined", "told"]
 
-_KINDS = {Kind.NUMBER: ("number", "guess"), Kind.TENSOR: ("tensor",)}
+_KINDS = {
+    Kind.NUMBER: ("number", "guess"),
+    Kind.TENSOR: ("tensor",),
+    Kind.NDARRAY: ("array",),
+    Kind.MODULE: ("network", "own"),
+    Kind.LOADER: ("loader",),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Of one parameter.
+    """Of one name.
 
     Attributes:
         kinds: of descriptions that fit it.
@@ -39,17 +45,15 @@ class Told:
 
 
 def told(text: str) -> dict[tuple[str, str], Told]:
-    """What is known of parameters, by the path of the function ("f", "Class.method") and the parameter's name."""
+    """What is known of names, by the path of the function ("f", "Class.method") that reads them and the name."""
     module = cst.parse_module(text)
     model = build_model(module)
-    known = {}
+    known: dict[tuple[str, str], Told] = {}
     for path, function in _functions(module):
-        names = {parameter.name.value for parameter in (*function.params.posonly_params, *function.params.params)}
-        for name, value in _read(model, function, names):
+        for name, value in _read(model, function):
             kinds = _KINDS.get(value.kind)
             if kinds is not None:
-                known[path, name] = _told(value, kinds)
-                names.discard(name)
+                known.setdefault((path, name), _told(value, kinds))
     return known
 
 
@@ -63,15 +67,12 @@ def _functions(module: cst.Module) -> Iterator[tuple[str, cst.FunctionDef]]:
                     yield f"{statement.name.value}.{child.name.value}", child
 
 
-def _read(model: Model, function: cst.FunctionDef, names: set[str]) -> Iterator[tuple[str, Value]]:
-    """The parameters where the body reads them, in its order, for as long as they stand in `names`.
-
-    Where one is first read, it is what was passed.
-    """
+def _read(model: Model, function: cst.FunctionDef) -> Iterator[tuple[str, Value]]:
+    """The names that the body reads, in its order; where it first reads a parameter, that is what was passed."""
     todo: list[cst.CSTNode] = [function.body]
-    while todo and names:
+    while todo:
         node = todo.pop()
-        if isinstance(node, cst.Name) and node.value in names:
+        if isinstance(node, cst.Name):
             yield node.value, model.value(node)
         todo.extend(reversed(node.children))
 
@@ -92,6 +93,8 @@ def refined(described: Mapping[str, Any], known: Told | None) -> dict[str, Any]:
         if not fitting:
             return dict(described)
         described = {"origin": "the kind that its callers pass", **fitting[0]}
+    if described["kind"] in ("tensor", "loader") and "array" in known.kinds:
+        described = {**_left(described), "kind": "array", "origin": "an array, as its callers pass"}
     if described["kind"] == "tensor" and "number" in known.kinds:
         options = {"value": 1, "others": [4, 0, "D", "B"]}
         described = {"kind": "guess", **options, "origin": "the kind that its callers pass"}
@@ -102,3 +105,9 @@ def refined(described: Mapping[str, Any], known: Told | None) -> dict[str, Any]:
             return {**described, "shape": list(known.shape), "origin": "what its callers pass"}
         return {**described, "rank": described.get("rank") or known.rank}
     return dict(described)
+
+
+def _left(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the description of a tensor, or of what it was taken for, what an array has as well."""
+    plain = {"rank": None, "dtype": "open"}
+    return {key: described.get(key, value) for key, value in plain.items()}
