@@ -255,14 +255,20 @@ def _over_few(loop: Context, model: Model) -> bool:
         return False
     name = iterated.value
     filled = [store for store in model.sites.stores if store.owner_name == name and store.context.owner is loop.owner]
-    return bool(filled) and all(store.how == "append" and _in_few_rounds(store.context) for store in filled)
+    return bool(filled) and all(store.how == "append" and _in_few_rounds(store.context, model) for store in filled)
 
 
-def _in_few_rounds(context: Context) -> bool:
-    """Whether a loop of a few rounds is around."""
+def _in_few_rounds(context: Context, model: Model) -> bool:
+    """Whether a loop of a few rounds is around: over few things, or over some of these beside others."""
     loops = context.enclosing_loops()
     facts = loops[0].loop if len(loops) == 1 else None
-    return facts is not None and facts.count is not None and facts.count <= FEW_ROUNDS
+    if facts is None or not isinstance(facts.node, cst.For):
+        return False
+    iterated = facts.node.iter
+    beside = isinstance(iterated, cst.Call) and model.resolve(iterated.func) == "zip"
+    given = [argument.value for argument in iterated.args] if isinstance(iterated, cst.Call) and beside else []
+    counts = [facts.count, *(len(held) for part in given if (held := model.value(part).items))]
+    return any(count is not None and count <= FEW_ROUNDS for count in counts)
 
 
 def _over_names(loop: Context) -> bool:

@@ -331,12 +331,6 @@ class ElementReader(OperatorReader):
             return len(iterable.items)
         if iterable.qual == "range" and isinstance(iterable.const, int):
             return iterable.const
-        if (
-            type(node) is cst.Call and type(node.func) is cst.Name and node.func.value == "zip"
-        ):  # as long as the shortest
-            given = [argument.value for argument in node.args if not argument.star and argument.keyword is None]
-            counts = [self.count_of(self.eval_quietly(part), part) for part in given]
-            return min((count for count in counts if count is not None), default=None)
         return None
 
 
