@@ -21,6 +21,7 @@ import gc
 import inspect
 import json
 import math
+import multiprocessing
 import os
 import random
 import re
@@ -414,6 +415,8 @@ class Flags:
                      (torch.get_autocast_dtype, torch.set_autocast_dtype)]  # fmt: skip
             switches += [(functools.partial(read, kind), functools.partial(write, kind)) for read, write in casts]
         switches.append((torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled))
+        if hasattr(torch._C, "_check_sparse_tensor_invariants"):
+            switches.append((torch._C._check_sparse_tensor_invariants, torch._C._set_check_sparse_tensor_invariants))
         if torch.cuda.is_available() and torch.cuda.is_initialized():
             switches += [(torch.cuda.current_stream, torch.cuda.set_stream),
                          (torch.cuda.get_sync_debug_mode, torch.cuda.set_sync_debug_mode)]  # fmt: skip
@@ -456,9 +459,12 @@ class Flags:
     def _left_on(self) -> dict[str, Any]:
         autograd = self._torch._C._autograd
         hooks = getattr(autograd, "_top_saved_tensors_default_hooks", None)
+        modes = getattr(self._torch._C, "_len_torch_function_stack", lambda: 0)()
+        default = getattr(getattr(self._torch, "_GLOBAL_DEVICE_CONTEXT", None), "device_context", None)
         return {
             "inference mode": self._torch.is_inference_mode_enabled(),
             "a profiler": autograd._profiler_enabled(),
+            "a mode": modes - (default is not None),  # a default device, which is put back, is one as well
             "hooks of saved tensors": hooks is not None and hooks(True) is not None,
         }
 
@@ -505,6 +511,7 @@ class Bench:
     def prepare(self, variant: Variant, copies: int = 1) -> tuple[Callable[..., Any], list[tuple[Any, ...]]]:
         """The variant's entry in a fresh module, and fresh arguments for `copies` calls, or the same for all."""
         self.flags.restore(placed=self.keep)
+        self.check_left()
         if self.compiles:
             self.torch._dynamo.reset()
         module = variant.load(self.inputs.stand_ins)
@@ -512,6 +519,17 @@ class Bench:
         self.recording.rewind()
         self.inputs.seed()
         return variant.function(module), arguments * copies if self.shared else arguments
+
+    def check_left(self) -> None:
+        """See that no process that an earlier call started goes on beside the next.
+
+        Raises:
+            Failed: one does, though nothing of the earlier call is left; a module that is kept may keep its loader.
+        """
+        if not self.keep and multiprocessing.active_children():
+            gc.collect()
+            if multiprocessing.active_children():
+                raise Failed("it leaves processes running, which slow down what runs after it")
 
     def call(self, variant: Variant) -> tuple[Any, tuple[Any, ...]]:
         """One call; its result and what it left of its arguments."""
