@@ -53,12 +53,7 @@ class ExternalReader(MethodReader):
         """A function or class of another package, or a builtin."""
         top, _, rest = qual.partition(".")
         if not rest:
-            builtin = BUILTIN_CALLS.get(qual)
-            if builtin is not None:
-                return builtin(self, site)
-            if qual in known.BUILTINS:
-                return UNKNOWN
-            return self.call_unknown(site)
+            return self._call_builtin(qual, site)
         if qual in _FUNCTIONAL_CALLS and len(site.arguments) > 2:
             return self.functional_call(site)
         if top == "torch":
@@ -67,44 +62,16 @@ class ExternalReader(MethodReader):
             self.effect(EffectKind.CLOCK, site.node)
             return Value(Kind.CLOCK, origins=(site.node,), qual=qual)
         if top == "numpy":
-            if qual == "numpy.ndindex":
-                return Value(Kind.CONTAINER, qual="iterator", elem=Value(Kind.CONTAINER, qual="tuple", elem=NUMBER))
-            if qual in GENERATORS:
-                return Value(Kind.OBJECT, device=HOST, qual=qual, origins=(site.node,))
-            return arrays.array(site, arrays.function_dtype(qual, site), qual)
+            return _numpy(qual, site)
         if qual in known.LOADER_WRAPPERS:
             return self.wrapped_iterable(site)
-        if top == "math":
-            for argument in site.arguments:
-                if argument.value.kind is Kind.TENSOR:
-                    self.host_read(argument.value, site.node)
-            return NUMBER
-        if top == "functools" and rest == "partial" and site.arguments:
-            return _partial(site)
-        if qual in ("random.sample", "random.choices", "random.choice") and site.arguments:
-            drawn = self.element(site.arguments[0].value)
-            many = Value(Kind.CONTAINER, qual="list", elem=drawn, origins=(site.node,))
-            return drawn if qual == "random.choice" else many
         if top in ("einops", "einx"):
             given = self.rearranged(rest, site)
             if given is not None:
                 return given
-        if top == "copy":
-            return site.arguments[0].value.but(ident=None) if site.arguments else UNKNOWN
-        if qual in ("collections.defaultdict", "collections.OrderedDict", "collections.deque", "collections.Counter"):
-            return _collection(qual, site)
-        if qual == "collections.namedtuple":
-            return Value(Kind.CLASS, qual=_NAMED_TUPLE, const=_field_names(site))
-        if qual == _NAMED_TUPLE:
-            return self._named_tuple(site)
-        if qual == "itertools.product" or qual == "itertools.zip_longest":
-            return zipped(self, site)
-        if qual == "logging.getLogger" or qual.endswith(("get_logger", "getLogger")):
-            return Value(Kind.OBJECT, qual="logging.Logger")
-        if top == "logging" and rest in known.LOG_METHODS:
-            for argument in site.arguments:
-                self.formatted(site.node, argument.node, argument.value, "logging")
-            return NONE
+        given = self._call_library(qual, site)
+        if given is not None:
+            return given
         if (
             qual in known.DATASETS
             or qual.startswith(known.DATASET_PACKAGES)
@@ -122,6 +89,44 @@ class ExternalReader(MethodReader):
         if site.function.kind is Kind.CLASS:
             return self.instance_of_external(qual).but(origins=(site.node,))
         return self._call_unread(site)
+
+    def _call_builtin(self, name: str, site: sites.Call) -> Value:
+        builtin = BUILTIN_CALLS.get(name)
+        if builtin is not None:
+            return builtin(self, site)
+        return UNKNOWN if name in known.BUILTINS else self.call_unknown(site)
+
+    def _call_library(self, qual: str, site: sites.Call) -> Value | None:
+        """A function or class of Python's library whose result is known; None of others."""
+        top, _, rest = qual.partition(".")
+        if top == "math":
+            for argument in site.arguments:
+                if argument.value.kind is Kind.TENSOR:
+                    self.host_read(argument.value, site.node)
+            return NUMBER
+        if qual == "functools.partial" and site.arguments:
+            return _partial(site)
+        if qual in ("random.sample", "random.choices", "random.choice") and site.arguments:
+            drawn = self.element(site.arguments[0].value)
+            many = Value(Kind.CONTAINER, qual="list", elem=drawn, origins=(site.node,))
+            return drawn if qual == "random.choice" else many
+        if top == "copy":
+            return site.arguments[0].value.but(ident=None) if site.arguments else UNKNOWN
+        if qual in ("collections.defaultdict", "collections.OrderedDict", "collections.deque", "collections.Counter"):
+            return _collection(qual, site)
+        if qual == "collections.namedtuple":
+            return Value(Kind.CLASS, qual=_NAMED_TUPLE, const=_field_names(site))
+        if qual == _NAMED_TUPLE:
+            return self._named_tuple(site)
+        if qual == "itertools.product" or qual == "itertools.zip_longest":
+            return zipped(self, site)
+        if qual == "logging.getLogger" or qual.endswith(("get_logger", "getLogger")):
+            return Value(Kind.OBJECT, qual="logging.Logger")
+        if top == "logging" and rest in known.LOG_METHODS:
+            for argument in site.arguments:
+                self.formatted(site.node, argument.node, argument.value, "logging")
+            return NONE
+        return None
 
     def _named_tuple(self, site: sites.Call) -> Value:
         """What a class that `collections.namedtuple` made holds, by place and by name."""
@@ -198,18 +203,7 @@ class ExternalReader(MethodReader):
         if plain and last in known.FACTORIES:
             return self.factory(last, site)
         if plain and last in known.LIKE_FACTORIES:
-            like = site.arguments[0].value if site.arguments else UNKNOWN
-            return Value(
-                Kind.TENSOR,
-                Confidence.SURE if like.kind is Kind.TENSOR else Confidence.LIKELY,
-                device=self.device_argument(site) or like.device or ANYWHERE,
-                graph=DETACHED,
-                dtype=self.dtype_argument(site) or like.dtype,
-                rank=like.rank,
-                shape=like.shape,
-                origins=(node,),
-                deps=like.deps,
-            )
+            return self.like_factory(site)
         if plain and last in known.NOT_TENSOR:
             what = known.NOT_TENSOR[last]
             if last in ("allclose", "equal", "is_nonzero") and site.arguments:
@@ -225,26 +219,34 @@ class ExternalReader(MethodReader):
             return self.launch(
                 self.tensor(node, [_parameters(a.value) for a in site.arguments], Confidence.LIKELY), node
             )
-        if prefix not in _TENSOR_NAMESPACES:
-            if prefix == "torch.distributed" and last in ("all_reduce", "all_gather", "broadcast", "reduce", "barrier"):
-                # A barrier holds the host until the device has come to it.
-                self.effect(EffectKind.WAIT if last == "barrier" else EffectKind.LAUNCH, node)
-                return NONE
-            if prefix == "torch.distributed":
-                return NUMBER if last in ("get_rank", "get_world_size", "is_initialized", "is_available") else UNKNOWN
-            if prefix == "torch.utils.checkpoint" or prefix == "torch.func":
-                return self.call_unknown_torch(site)
-            if prefix == "torch.nn.init":
-                return site.arguments[0].value if site.arguments else UNKNOWN
-            if prefix.startswith(("torch.backends", "torch.cuda")):
-                return NUMBER
-            if prefix.startswith("torch.optim"):
-                return UNKNOWN  # what implements optimizers is told about tensors, and gives none
-            return (
-                Value(Kind.OBJECT, qual=qual, origins=(node,))
-                if not any(a.value.is_tensor for a in site.arguments)
-                else self.call_unknown_torch(site)
-            )
+        if prefix in _TENSOR_NAMESPACES:
+            return self.call_operation(prefix, last, site)
+        return self._call_beside_operations(prefix, last, site)
+
+    def _call_beside_operations(self, prefix: str, last: str, site: sites.Call) -> Value:
+        """A function of a module of torch that holds other things than operations on tensors."""
+        node = site.node
+        if prefix == "torch.distributed" and last in ("all_reduce", "all_gather", "broadcast", "reduce", "barrier"):
+            # A barrier holds the host until the device has come to it.
+            self.effect(EffectKind.WAIT if last == "barrier" else EffectKind.LAUNCH, node)
+            return NONE
+        if prefix == "torch.distributed":
+            return NUMBER if last in ("get_rank", "get_world_size", "is_initialized", "is_available") else UNKNOWN
+        if prefix == "torch.utils.checkpoint" or prefix == "torch.func":
+            return self.call_unknown_torch(site)
+        if prefix == "torch.nn.init":
+            return site.arguments[0].value if site.arguments else UNKNOWN
+        if prefix.startswith(("torch.backends", "torch.cuda")):
+            return NUMBER
+        if prefix.startswith("torch.optim"):
+            return UNKNOWN  # what implements optimizers is told about tensors, and gives none
+        if any(argument.value.is_tensor for argument in site.arguments):
+            return self.call_unknown_torch(site)
+        return Value(Kind.OBJECT, qual=f"{prefix}.{last}", origins=(node,))
+
+    def call_operation(self, prefix: str, last: str, site: sites.Call) -> Value:
+        """An operation on tensors, by the module that holds it and its own name."""
+        node = site.node
         operands: list[Value] = []
         for argument in site.arguments:
             value = argument.value
@@ -282,6 +284,21 @@ class ExternalReader(MethodReader):
         if last in ("unique", "unique_consecutive", "nonzero"):
             return self.tupled(last, site.arguments, result, 1)
         return result
+
+    def like_factory(self, site: sites.Call) -> Value:
+        """`torch.zeros_like(x)` and its kin."""
+        like = site.arguments[0].value if site.arguments else UNKNOWN
+        return Value(
+            Kind.TENSOR,
+            Confidence.SURE if like.kind is Kind.TENSOR else Confidence.LIKELY,
+            device=self.device_argument(site) or like.device or ANYWHERE,
+            graph=DETACHED,
+            dtype=self.dtype_argument(site) or like.dtype,
+            rank=like.rank,
+            shape=like.shape,
+            origins=(site.node,),
+            deps=like.deps,
+        )
 
     def factory(self, name: str, site: sites.Call) -> Value:
         """`torch.zeros(...)` and its kin."""
@@ -335,20 +352,7 @@ class ExternalReader(MethodReader):
         if qual in known.LOADERS:
             return self.loader(qual, site)
         if qual == "torch.nn.Parameter" or qual == "torch.nn.Buffer":
-            data = site.arguments[0].value if site.arguments else UNKNOWN
-            wanted = site.argument(1, "requires_grad")
-            graph = DETACHED if wanted is not None and wanted.value.const is False else ATTACHED
-            return Value(
-                Kind.TENSOR,
-                Confidence.SURE,
-                device=data.device or HOST,
-                graph=graph if last == "Parameter" else DETACHED,
-                dtype=data.dtype,
-                rank=data.rank,
-                shape=data.shape,
-                qual="torch.nn.Parameter",
-                origins=(node,),
-            )
+            return _parameter(site, is_buffer=last == "Buffer")
         if qual in known.REPLICAS and site.arguments:
             inner = site.arguments[0].value
             return inner.but(
@@ -359,31 +363,7 @@ class ExternalReader(MethodReader):
                 origins=(node,),
             )
         if qual.startswith("torch.nn.") and last not in known.NN_NOT_MODULES:
-            device = self.device_argument(site) or HOST
-            elem: Value | None = None
-            items: dict[Any, Value] | None = None
-            if last in known.NN_CONTAINERS:
-                parts = [
-                    self.element(a.value) if a.star or a.value.kind is Kind.CONTAINER else a.value
-                    for a in site.arguments
-                ]
-                if last == "ModuleDict" and site.arguments and site.arguments[0].value.kind is Kind.CONTAINER:
-                    parts = [self.element(site.arguments[0].value, values=True)]
-                if last == "Sequential" and not site.opaque_arguments:
-                    items = {index: a.value for index, a in enumerate(site.arguments)}
-                parts = [part for part in parts if part.kind is Kind.MODULE]
-                for part in parts:
-                    elem = join_optional(elem, part)
-            return Value(
-                Kind.MODULE,
-                Confidence.SURE,
-                device=device,
-                graph=MAYBE,
-                qual=qual,
-                elem=elem,
-                items=items,
-                origins=(node,),
-            )
+            return self._construct_module(qual, last, site)
         if qual == "torch.optim.swa_utils.AveragedModel":
             inner = site.arguments[0].value if site.arguments else UNKNOWN
             return Value(
@@ -412,6 +392,33 @@ class ExternalReader(MethodReader):
         if made.kind is Kind.SHAPE:
             return made
         return made.but(conf=Confidence.SURE, origins=(node,))
+
+    def _construct_module(self, qual: str, last: str, site: sites.Call) -> Value:
+        """A module of `torch.nn`, with those that it is given to hold."""
+        device = self.device_argument(site) or HOST
+        elem: Value | None = None
+        items: dict[Any, Value] | None = None
+        if last in known.NN_CONTAINERS:
+            parts = [
+                self.element(a.value) if a.star or a.value.kind is Kind.CONTAINER else a.value for a in site.arguments
+            ]
+            if last == "ModuleDict" and site.arguments and site.arguments[0].value.kind is Kind.CONTAINER:
+                parts = [self.element(site.arguments[0].value, values=True)]
+            if last == "Sequential" and not site.opaque_arguments:
+                items = {index: a.value for index, a in enumerate(site.arguments)}
+            for part in parts:
+                if part.kind is Kind.MODULE:
+                    elem = join_optional(elem, part)
+        return Value(
+            Kind.MODULE,
+            Confidence.SURE,
+            device=device,
+            graph=MAYBE,
+            qual=qual,
+            elem=elem,
+            items=items,
+            origins=(site.node,),
+        )
 
     def loader(self, qual: str, site: sites.Call) -> Value:
         """A DataLoader: its options, as far as they are written here."""
@@ -587,3 +594,30 @@ def _field_names(site: sites.Call) -> tuple[str, ...]:
         return tuple(given.value.const.replace(",", " ").split())
     members = [item.const for item in (given.value.items or {}).values()]
     return tuple(name for name in members if isinstance(name, str)) if all(isinstance(m, str) for m in members) else ()
+
+
+def _numpy(qual: str, site: sites.Call) -> Value:
+    """A function or class of NumPy."""
+    if qual == "numpy.ndindex":
+        return Value(Kind.CONTAINER, qual="iterator", elem=Value(Kind.CONTAINER, qual="tuple", elem=NUMBER))
+    if qual in GENERATORS:
+        return Value(Kind.OBJECT, device=HOST, qual=qual, origins=(site.node,))
+    return arrays.array(site, arrays.function_dtype(qual, site), qual)
+
+
+def _parameter(site: sites.Call, *, is_buffer: bool) -> Value:
+    """`torch.nn.Parameter(data)`, and what a module keeps beside its parameters."""
+    data = site.arguments[0].value if site.arguments else UNKNOWN
+    wanted = site.argument(1, "requires_grad")
+    frozen = is_buffer or (wanted is not None and wanted.value.const is False)
+    return Value(
+        Kind.TENSOR,
+        Confidence.SURE,
+        device=data.device or HOST,
+        graph=DETACHED if frozen else ATTACHED,
+        dtype=data.dtype,
+        rank=data.rank,
+        shape=data.shape,
+        qual="torch.nn.Parameter",
+        origins=(site.node,),
+    )

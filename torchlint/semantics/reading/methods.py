@@ -63,6 +63,7 @@ class MethodReader(ModuleReader):
     """Evaluates method calls."""
 
     def call_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
+        """What a method does and gives, by the kind of what it is called on; None where that tells nothing."""
         kind = receiver.kind
         if method in _PREPARES and (
             kind is Kind.UNKNOWN or (kind is Kind.TENSOR and receiver.conf is Confidence.POSSIBLE)
@@ -76,13 +77,7 @@ class MethodReader(ModuleReader):
         if kind is Kind.CONTAINER or kind is Kind.PARAMETERS:
             return self.container_method(receiver, method, site)
         if kind is Kind.STRING:
-            if method in ("format", "format_map"):
-                for argument in site.arguments:
-                    self.formatted(site.node, argument.node, argument.value, "format")
-                return STRING.but(device=receiver.device)  # "cuda:{}".format(rank)
-            if method in ("split", "rsplit", "splitlines"):
-                return Value(Kind.CONTAINER, elem=STRING, qual="list")
-            return NUMBER if method in ("startswith", "endswith", "find", "count", "isdigit") else STRING
+            return self.string_method(receiver, method, site)
         if kind is Kind.NDARRAY:
             if method == "item":
                 return NUMBER
@@ -102,20 +97,9 @@ class MethodReader(ModuleReader):
         if kind is Kind.SCALER:
             return self.scaler_method(method, site)
         if kind is Kind.EVENT:
-            if method in ("synchronize", "query"):
-                self.effect(EffectKind.WAIT, site.node, receiver)
-            elif method == "record":
-                self.effect(EffectKind.RECORD, site.node, receiver)
-            elif method == "elapsed_time":
-                self.effect(EffectKind.ELAPSED, site.node, receiver)
-            return NUMBER
+            return self.event_method(receiver, method, site)
         if kind is Kind.STREAM:
-            if method == "synchronize":
-                self.effect(EffectKind.WAIT, site.node, receiver)
-            if method == "record_event":
-                self.effect(EffectKind.RECORD, site.node, receiver)
-                return Value(Kind.EVENT, qual="torch.cuda.Event", origins=(site.node,))
-            return NONE
+            return self.stream_method(receiver, method, site)
         if kind is Kind.UNKNOWN:
             return self.unknown_method(receiver, method, site)
         if kind is Kind.OBJECT and receiver.qual:
@@ -123,6 +107,32 @@ class MethodReader(ModuleReader):
         if kind in (Kind.NUMBER, Kind.CLOCK):
             return NUMBER
         return None
+
+    def string_method(self, receiver: Value, method: str, site: sites.Call) -> Value:
+        if method in ("format", "format_map"):
+            for argument in site.arguments:
+                self.formatted(site.node, argument.node, argument.value, "format")
+            return STRING.but(device=receiver.device)  # "cuda:{}".format(rank)
+        if method in ("split", "rsplit", "splitlines"):
+            return Value(Kind.CONTAINER, elem=STRING, qual="list")
+        return NUMBER if method in ("startswith", "endswith", "find", "count", "isdigit") else STRING
+
+    def event_method(self, receiver: Value, method: str, site: sites.Call) -> Value:
+        if method in ("synchronize", "query"):
+            self.effect(EffectKind.WAIT, site.node, receiver)
+        elif method == "record":
+            self.effect(EffectKind.RECORD, site.node, receiver)
+        elif method == "elapsed_time":
+            self.effect(EffectKind.ELAPSED, site.node, receiver)
+        return NUMBER
+
+    def stream_method(self, receiver: Value, method: str, site: sites.Call) -> Value:
+        if method == "synchronize":
+            self.effect(EffectKind.WAIT, site.node, receiver)
+        if method == "record_event":
+            self.effect(EffectKind.RECORD, site.node, receiver)
+            return Value(Kind.EVENT, qual="torch.cuda.Event", origins=(site.node,))
+        return NONE
 
     def optimizer_method(self, method: str, site: sites.Call) -> Value:
         if method == "step":

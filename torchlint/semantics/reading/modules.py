@@ -29,6 +29,10 @@ from torchlint.semantics.values import (
 )
 
 MODULE_MOVES = frozenset(("to", "cpu", "half", "float", "double", "bfloat16", "to_empty", *MOVES))
+# Methods that give a module something to hold, or to copy into what it holds: they compute nothing.
+_REGISTERS = frozenset(
+    """register_buffer register_parameter add_module register_module load_state_dict append extend insert""".split()
+)
 
 
 _RETURNS_SELF = frozenset("train eval requires_grad_ apply compile_ share_memory zero_grad_".split())
@@ -236,19 +240,10 @@ class ModuleReader(TensorReader):
         )
 
     def module_method(self, receiver: Value, method: str, site: sites.Call) -> Value | None:
+        """What a method of a module does and gives, where it is none of a class that is read."""
         node = site.node
         if method in MODULE_MOVES:
-            device: int | None = receiver.device
-            if method in MOVES:
-                device = DEVICE
-                self.model.accelerated = True
-            elif method == "cpu":
-                device = HOST
-                self.host_read(receiver, node)
-            elif method == "to" or method == "to_empty":
-                target = self.target_of(site)
-                device = target[0] if target is not None else receiver.device
-            return receiver.but(device=device, ident=receiver.ident)
+            return self._moved_module(receiver, method, site)
         if method in _RETURNS_SELF:
             if method == "requires_grad_" and site.arguments and site.arguments[0].value.const is False:
                 return receiver.but(graph=DETACHED)
@@ -256,60 +251,17 @@ class ModuleReader(TensorReader):
         if method == "compile":
             self.compile_value(receiver, self.wants_fullgraph(node))
             return NONE
-        if method in ("parameters", "buffers"):
-            return Value(Kind.PARAMETERS, device=receiver.device)
-        if method in ("named_parameters", "named_buffers"):
-            pair = Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: PARAMETER}, elem=PARAMETER)
-            return Value(Kind.PARAMETERS, elem=pair, device=receiver.device)
-        if method in ("modules", "children"):
-            return Value(Kind.CONTAINER, qual="modules", elem=_part_of(receiver, method))
-        if method in ("named_modules", "named_children"):
-            inner = _part_of(receiver, method)
-            return Value(
-                Kind.CONTAINER,
-                qual="modules",
-                elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: inner}, elem=inner),
-            )
-        if method == "state_dict":
-            return Value(
-                Kind.CONTAINER, qual="dict", elem=PARAMETER.but(graph=DETACHED, device=receiver.device or ANYWHERE)
-            )
-        if method in ("register_buffer", "register_parameter") and receiver.cls is not None:
-            name = site.argument(0, "name")
-            tensor = site.argument(1, "tensor") or site.argument(1, "param")
-            if name is not None and tensor is not None and isinstance(name.value.const, str):
-                value = tensor.value
-                if value.kind is Kind.TENSOR:
-                    value = value.but(device=ANYWHERE, ident=None, deps=0)  # moves with its module
-                self.store(receiver.cls, name.value.const, node, value)
+        if method in _REGISTERS:
+            self._register(receiver, site)
             return NONE
-        if method in ("add_module", "register_module", "load_state_dict", "zero_grad", "append", "extend", "insert"):
-            if method == "zero_grad":
-                self.effect(EffectKind.ZERO_GRAD, node, receiver)
-            elif receiver.cls is None and site.arguments:
-                part = site.arguments[-1].value
-                part = self.element(part) if method == "extend" else part
-                if part.kind is Kind.MODULE and part is not receiver:
-                    grow(receiver, part, None)
+        if method == "zero_grad":
+            self.effect(EffectKind.ZERO_GRAD, node, receiver)
             return NONE
-        if method == "get_submodule":
-            return Value(Kind.MODULE, Confidence.LIKELY, device=receiver.device, graph=MAYBE)
-        if method == "values" and receiver.elem is not None:
-            return Value(Kind.CONTAINER, qual="modules", elem=receiver.elem)
-        if method == "items" and receiver.elem is not None:
-            return Value(
-                Kind.CONTAINER,
-                qual="modules",
-                elem=Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: receiver.elem}, elem=receiver.elem),
-            )
-        if method == "keys":
-            return Value(Kind.CONTAINER, elem=STRING)
-        if method in ("size", "device", "dim", "numel"):
-            return NUMBER
+        held = _held_by(receiver, method)
+        if held is not None:
+            return held
         if method == "forward" or method == "__call__":
             return self.call_module(receiver, site)
-        if method == "no_sync":
-            return Value(Kind.OBJECT, qual="torch.nn.Module.no_sync")
         if method == "backward" and site.arguments:  # an engine: DeepSpeed
             self.effect(EffectKind.BACKWARD, node, site.arguments[0].value)
             self.note_root(site.arguments[0].node)
@@ -317,6 +269,43 @@ class ModuleReader(TensorReader):
         unique = self.unique_method(site)
         if unique is not None and unique.cls is not None:
             return self.call_own(unique, self.instance_of(unique.cls).but(device=receiver.device), site)
+        return self._run_by_method(receiver, method, site)
+
+    def _moved_module(self, receiver: Value, method: str, site: sites.Call) -> Value:
+        """A module that a call moves or converts: it stays the one that it is."""
+        device: int | None = receiver.device
+        if method in MOVES:
+            device = DEVICE
+            self.model.accelerated = True
+        elif method == "cpu":
+            device = HOST
+            self.host_read(receiver, site.node)
+        elif method == "to" or method == "to_empty":
+            target = self.target_of(site)
+            device = target[0] if target is not None else receiver.device
+        return receiver.but(device=device, ident=receiver.ident)
+
+    def _register(self, receiver: Value, site: sites.Call) -> None:
+        """A module is given a tensor or a module to hold."""
+        if site.method in ("register_buffer", "register_parameter"):
+            name = site.argument(0, "name")
+            tensor = site.argument(1, "tensor") or site.argument(1, "param")
+            if receiver.cls is None or tensor is None or name is None:
+                return
+            if isinstance(name.value.const, str):
+                value = tensor.value
+                if value.kind is Kind.TENSOR:
+                    value = value.but(device=ANYWHERE, ident=None, deps=0)  # moves with its module
+                self.store(receiver.cls, name.value.const, site.node, value)
+        elif receiver.cls is None and site.arguments:
+            part = site.arguments[-1].value
+            part = self.element(part) if site.method == "extend" else part
+            if part.kind is Kind.MODULE and part is not receiver:
+                grow(receiver, part, None)
+
+    def _run_by_method(self, receiver: Value, method: str, site: sites.Call) -> Value:
+        """A method that nothing is known of: with tensors, or on the device, it runs the module."""
+        node = site.node
         if method == "generate" or any(a.value.is_tensor for a in site.arguments):
             self.effect(EffectKind.FORWARD, node, receiver)
             self.effect(EffectKind.LAUNCH, node, receiver)
@@ -333,6 +322,36 @@ class ModuleReader(TensorReader):
                 origins=(node,),
             )
         return Value(Kind.UNKNOWN, device=receiver.device or ANYWHERE, graph=MAYBE)
+
+
+def _held_by(module: Value, method: str) -> Value | None:
+    """What a method that only looks gives of what a module holds; None of other methods."""
+    if method in ("parameters", "buffers"):
+        return Value(Kind.PARAMETERS, device=module.device)
+    if method in ("named_parameters", "named_buffers"):
+        return Value(Kind.PARAMETERS, elem=_named(PARAMETER), device=module.device)
+    if method in ("modules", "children"):
+        return Value(Kind.CONTAINER, qual="modules", elem=_part_of(module, method))
+    if method in ("named_modules", "named_children"):
+        return Value(Kind.CONTAINER, qual="modules", elem=_named(_part_of(module, method)))
+    if method == "state_dict":
+        return Value(Kind.CONTAINER, qual="dict", elem=PARAMETER.but(graph=DETACHED, device=module.device or ANYWHERE))
+    if method == "get_submodule":
+        return Value(Kind.MODULE, Confidence.LIKELY, device=module.device, graph=MAYBE)
+    if method == "values" and module.elem is not None:
+        return Value(Kind.CONTAINER, qual="modules", elem=module.elem)
+    if method == "items" and module.elem is not None:
+        return Value(Kind.CONTAINER, qual="modules", elem=_named(module.elem))
+    if method == "keys":
+        return Value(Kind.CONTAINER, elem=STRING)
+    if method in ("size", "device", "dim", "numel"):
+        return NUMBER
+    return Value(Kind.OBJECT, qual="torch.nn.Module.no_sync") if method == "no_sync" else None
+
+
+def _named(value: Value) -> Value:
+    """A name with what goes by it."""
+    return Value(Kind.CONTAINER, qual="tuple", items={0: STRING, 1: value}, elem=value)
 
 
 def _part_of(module: Value, method: str) -> Value:

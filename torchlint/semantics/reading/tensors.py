@@ -52,9 +52,7 @@ class TensorReader(ContainerReader):
     """Evaluates methods of tensors."""
 
     def tensor_method(self, receiver: Value, method: str, site: sites.Call) -> Value:
-        node = site.node
-        arguments = site.arguments
-        what = known.TENSOR_METHOD_RESULTS.get(method)
+        """What a method of a tensor, or of a structure of tensors, does and gives."""
         if receiver.kind is Kind.TENSOR and method in ("items", "keys", "values"):  # which no tensor has
             receiver = receiver.but(kind=Kind.BATCH, conf=Confidence.LIKELY, rank=None, shape=None)
         if receiver.kind is Kind.BATCH and method in _MAPPING_METHODS:
@@ -63,38 +61,47 @@ class TensorReader(ContainerReader):
             return self.container_method(mapping, method, site) or UNKNOWN
         if receiver.kind is Kind.BATCH and method in _TABLE_METHODS:
             return NUMBER if method == "get_loc" else UNKNOWN
+        if method in known.TENSOR_METHOD_RESULTS:
+            return self._told_of_tensor(receiver, method, site)
+        if method in ("to", "cpu", "type", "type_as", "pin_memory") or method in MOVES:
+            return self.moved(receiver, method, site)
+        if method == "numpy_":
+            return receiver
+        if method in known.TAKE_MASKS:
+            self.note_mask(site.argument(0, "mask"))
+        return self._operation_by_method(receiver, method, site)
+
+    def _told_of_tensor(self, receiver: Value, method: str, site: sites.Call) -> Value:
+        """What a method gives that gives no tensor."""
+        node = site.node
+        what = known.TENSOR_METHOD_RESULTS[method]
         if what == "number":
             if method == "item":
                 self.host_read(receiver, node)
                 return NUMBER.but(origins=(node,))
             return NUMBER
         if what == "shape":
-            if arguments:
-                return NUMBER.but(qual="tensor size")
-            return Value(Kind.SHAPE, qual="tensor size")
+            return NUMBER.but(qual="tensor size") if site.arguments else Value(Kind.SHAPE, qual="tensor size")
         if what == "ndarray":
             return Value(Kind.NDARRAY, device=HOST, origins=(node,), dtype=receiver.dtype)
         if what == "container":
             self.host_read(receiver, node)
             return Value(Kind.CONTAINER, qual="list", elem=NUMBER, origins=(node,))
-        if what == "none":
-            if method == "backward":
-                self.effect(EffectKind.BACKWARD, node, receiver)
-                self.effect(EffectKind.LAUNCH, node, receiver)
-                self.note_root(site.receiver_node)
-            return NONE
-        if method in ("to", "cpu", "type", "type_as", "pin_memory") or method in MOVES:
-            return self.moved(receiver, method, site)
-        if method == "numpy_":
-            return receiver
+        if method == "backward":
+            self.effect(EffectKind.BACKWARD, node, receiver)
+            self.effect(EffectKind.LAUNCH, node, receiver)
+            self.note_root(site.receiver_node)
+        return NONE
+
+    def _operation_by_method(self, receiver: Value, method: str, site: sites.Call) -> Value:
+        """An operation on a tensor, called as its method."""
+        node, arguments = site.node, site.arguments
         conf = receiver.conf
         if conf is Confidence.POSSIBLE and (
             method in known.TENSOR_ONLY_METHODS
             or (method in known.REDUCTIONS and (self.is_given_to_forward(receiver) or receiver.dtype == "bool"))
         ):
             conf = Confidence.LIKELY
-        if method in known.TAKE_MASKS:
-            self.note_mask(site.argument(0, "mask"))
         sizes = method in known.TAKE_SIZES  # what is unknown there is a number, wherever it comes from
         operands = [receiver, *(a.value for a in arguments if a.value.kind is Kind.TENSOR or not sizes)]
         dtype = known.CAST_METHODS.get(method)
