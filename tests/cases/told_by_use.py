@@ -59,3 +59,16 @@ def grown(pieces):
     for k, piece in enumerate(pieces):
         joined = torch.cat([joined, piece] if k else [piece])  # TL203
     return joined
+
+
+class Both(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.down, self.up = nn.Linear(width, width), nn.Linear(width, width)
+
+    def halves(self, x):
+        return self.down(x), self.up(x)
+
+    def forward(self, x, gate=None):
+        both = self.halves(x) if gate is None else self.up(x)
+        return torch.sigmoid(x) * both

@@ -13,7 +13,7 @@ from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import DEVICE, Kind, Value
+from torchlint.semantics.values import DEVICE, MAYBE_TENSORS, Kind, Value
 
 # Parameters that are a size, a number of things, or a position.
 _SIZES: Final = frozenset(
@@ -60,7 +60,7 @@ class SyncIndexOrSize(Rule):
         if site.operator not in ("==", "!=", "*"):
             return
         for shape, other, node in ((site.left, site.right, site.right_node), (site.right, site.left, site.left_node)):
-            repeats = site.operator == "*" and shape.qual in ("list", "tuple") and other.kind is Kind.TENSOR
+            repeats = site.operator == "*" and other.kind is Kind.TENSOR and _is_repeated(shape, other)
             if repeats or (site.operator != "*" and _is_shape(shape) and other.kind is Kind.CONTAINER):
                 size = _number_in(other)
                 if size is not None:
@@ -95,6 +95,13 @@ def _number_in(value: Value) -> Value | None:
             (item for item in value.items.values() if item.kind is Kind.TENSOR and item.rank in (0, None)), None
         )
     return None
+
+
+def _is_repeated(several: Value, tensor: Value) -> bool:
+    """Whether a list or tuple is repeated: of a tuple of tensors this is not known unless the other is one number."""
+    if several.kind is not Kind.CONTAINER or several.qual not in ("list", "tuple"):
+        return False
+    return tensor.rank == 0 or (several.elem is not None and several.elem.kind not in MAYBE_TENSORS)
 
 
 def _is_shape(value: Value) -> bool:
