@@ -13,7 +13,7 @@ from torchlint.rules.sync import _measured as measured
 from torchlint.rules.sync._waits import waits
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import DEVICE, MAYBE_TENSORS, Kind, Value
+from torchlint.semantics.values import DEVICE, Kind, Value
 
 # Parameters that are a size, a number of things, or a position.
 _SIZES: Final = frozenset(
@@ -23,6 +23,9 @@ _SIZES: Final = frozenset(
 # Here the ends are values, and TL108's.
 _RANGES: Final = ("linspace", "logspace")
 _VALUES: Final = frozenset(("start", "end"))
+
+
+_PLAIN: Final = (Kind.NUMBER, Kind.STRING, Kind.NONE)
 
 
 class SyncIndexOrSize(Rule):
@@ -98,10 +101,10 @@ def _number_in(value: Value) -> Value | None:
 
 
 def _is_repeated(several: Value, tensor: Value) -> bool:
-    """Whether a list or tuple is repeated: of a tuple of tensors this is not known unless the other is one number."""
+    """Whether a list or tuple is repeated: plain things are, others where the tensor is a number."""
     if several.kind is not Kind.CONTAINER or several.qual not in ("list", "tuple"):
         return False
-    return tensor.rank == 0 or (several.elem is not None and several.elem.kind not in MAYBE_TENSORS)
+    return tensor.rank == 0 or (several.elem is not None and several.elem.kind in _PLAIN)
 
 
 def _is_shape(value: Value) -> bool:
