@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -79,17 +81,9 @@ class ElementReader(OperatorReader):
         key = first.const if first is not None and len(indices) == 1 else MISSING
         kind = base.kind
         if kind is Kind.CONTAINER or (kind is Kind.UNKNOWN and base.items is not None):
-            if base.items is not None and key is not MISSING and hashable(key):
-                index = key
-                if isinstance(key, int) and key < 0 and key not in base.items:
-                    index = len(base.items) + key
-                if index in base.items:
-                    return base.items[index]
-                if isinstance(key, str) and not all(item.is_tensor for item in base.items.values()):
-                    return UNKNOWN  # an option: the others do not tell what it is
             if first is None and indices:
                 return base.but(items=None)  # a slice
-            return base.elem if base.elem is not None else UNKNOWN
+            return _entry(base, key)
         if kind is Kind.SHAPE:
             if first is None:
                 return Value(Kind.SHAPE, qual="tensor size")
@@ -125,23 +119,7 @@ class ElementReader(OperatorReader):
         if kind is Kind.DATASET or (kind is Kind.OBJECT and base.on_host and base.cls is None):
             return Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)
         if kind is Kind.UNKNOWN:
-            several = len(indices) > 1 and any(
-                v is None or v.kind is Kind.TENSOR or v.kind is Kind.NONE for _, v in indices
-            )
-            if several or (first is not None and first.kind is Kind.TENSOR and first.rank != 0):
-                return Value(
-                    Kind.TENSOR,
-                    Confidence.POSSIBLE,
-                    device=base.device or ANYWHERE,
-                    graph=base.graph or MAYBE,
-                    deps=base.deps,
-                    origins=(node,),
-                )
-            if base.elem is not None:
-                return base.elem
-            return Value(
-                Kind.UNKNOWN, device=base.device or ANYWHERE, graph=base.graph or MAYBE, deps=base.deps, origins=(node,)
-            )
+            return _indexed_unknown(node, base, [value for _, value in indices])
         if base.cls is not None:
             method = base.cls.find_method("__getitem__")
             if method is not None and method.returns is not None:
@@ -391,3 +369,32 @@ def _row(array: Value, numbers: int = 1) -> tuple[int | None, Confidence]:
 
 def hashable(key: object) -> bool:
     return isinstance(key, (int, str, float, bool, bytes))
+
+
+def _entry(container: Value, key: Any) -> Value:
+    """What a container has under a literal key, MISSING where it is none."""
+    items = container.items
+    if items is not None and key is not MISSING and hashable(key):
+        index = len(items) + key if isinstance(key, int) and key < 0 and key not in items else key
+        if index in items:
+            return items[index]
+        if isinstance(key, str) and not all(item.is_tensor for item in items.values()):
+            return UNKNOWN  # an option: the others do not tell what it is
+    return container.elem if container.elem is not None else UNKNOWN
+
+
+def _indexed_unknown(node: cst.Subscript, base: Value, indices: list[Value | None]) -> Value:
+    """What indexing something unknown gives: only tensors and arrays take several positions, or a tensor as one."""
+    first = indices[0] if indices else None
+    several = len(indices) > 1 and any(v is None or v.kind is Kind.TENSOR or v.kind is Kind.NONE for v in indices)
+    of_tensor = several or (first is not None and first.kind is Kind.TENSOR and first.rank != 0)
+    if not of_tensor and base.elem is not None:
+        return base.elem
+    return Value(
+        Kind.TENSOR if of_tensor else Kind.UNKNOWN,
+        Confidence.POSSIBLE if of_tensor else Confidence.SURE,
+        device=base.device or ANYWHERE,
+        graph=base.graph or MAYBE,
+        deps=base.deps,
+        origins=(node,),
+    )

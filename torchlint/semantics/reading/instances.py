@@ -260,7 +260,10 @@ class InstanceReader(EvidenceReader):
         target = self.eval_quietly(base)
         if target.cls is not None and target.kind is Kind.CLASS:
             return self.instance_of(target.cls).but(conf=Confidence.LIKELY)
-        qual = target.qual or dotted(base) or ""
+        return self._annotated_by(target.qual or dotted(base) or "", arguments)
+
+    def _annotated_by(self, qual: str, arguments: list[cst.BaseExpression]) -> Value:
+        """What an annotation declares that has a name, and perhaps arguments in brackets."""
         last = qual.rsplit(".", 1)[-1]
         if last == "Optional" and arguments:
             return self.annotated(arguments[0]).but(optional=True)

@@ -98,25 +98,7 @@ class OperatorReader(ConditionReader):
         if operator == "*" and repeated.kind is Kind.CONTAINER and repeated.qual in _REPEATED:
             return repeated.but(items=None)  # `[pad] * length`, also where the length is a tensor
         if left.is_tensor or right.is_tensor:
-            dtype = (
-                left.dtype
-                if left.is_tensor and left.dtype not in (None, "bool")
-                else right.dtype
-                if right.is_tensor
-                else None
-            )
-            if operator in ("&", "|", "^") and (left.dtype == "bool" or right.dtype == "bool"):
-                dtype = "bool"
-            rank = None
-            scalars = (Kind.NUMBER, Kind.CLOCK)
-            if left.is_tensor and right.is_tensor:
-                if left.rank is not None and right.rank is not None and operator != "@":
-                    rank = max(left.rank, right.rank)
-            else:
-                side = left if left.is_tensor else right
-                other = right if left.is_tensor else left
-                if other.kind in scalars:
-                    rank = side.rank
+            dtype, rank = _of_operands(operator, left, right)
             return self.launch(self.tensor(node, (left, right), dtype=dtype, rank=rank), node)
         if left.kind is Kind.NDARRAY or right.kind is Kind.NDARRAY:
             single = is_single(left) and is_single(right)
@@ -219,6 +201,32 @@ class OperatorReader(ConditionReader):
             left, left_node = right, comparison.comparator
         return result
 
+    def _search(
+        self, node: cst.Comparison, left_node: cst.BaseExpression, left: Value, right: Value, *, found: bool
+    ) -> Value:
+        """`left in right`, or whether it is not `found` there."""
+        literals = [item.const for item in (right.items or {}).values()] if right.qual in ("list", "tuple") else []
+        if any(isinstance(name, str) and self.is_device_type(left_node, left, name) for name in literals):
+            places = (Gate.NONE, Gate.HOST) if "cuda" in literals else (Gate.HOST, Gate.NONE)
+            return NUMBER.but(gates=places if found else places[::-1])
+        if left.const is not MISSING and literals and MISSING not in literals:
+            return NUMBER.but(const=(left.const in literals) == found)
+        if right.kind is Kind.CONTAINER and right.qual == "dict":
+            return NUMBER  # by hash
+        if left.kind is Kind.STRING:
+            return NUMBER  # of what models give, dictionaries alone are asked for text
+        searched = right.elem if right.kind is Kind.CONTAINER else right
+        if right.kind is Kind.TENSOR:
+            self.truth(node, right, "in")
+        elif searched is not None and searched.kind is Kind.TENSOR and left.kind is not Kind.NONE:
+            self.truth(node, searched, "in")
+        elif left.kind is Kind.TENSOR and right.kind is Kind.CONTAINER and right.qual in ("list", "tuple"):
+            self.truth(node, left, "in")
+        elif searched is None or searched.kind in (Kind.NUMBER, Kind.UNKNOWN, Kind.OBJECT):  # `step in (10, 100)`
+            asked = self.gates_of_comparison("==" if found else "!=", left_node, left, NUMBER)
+            return NUMBER if asked is None else NUMBER.but(gates=asked)
+        return NUMBER
+
     def compare(
         self,
         node: cst.Comparison,
@@ -232,27 +240,7 @@ class OperatorReader(ConditionReader):
         if operator in ("is", "is not"):
             return NUMBER
         if operator in ("in", "not in"):
-            literals = [item.const for item in (right.items or {}).values()] if right.qual in ("list", "tuple") else []
-            if any(isinstance(name, str) and self.is_device_type(left_node, left, name) for name in literals):
-                places = (Gate.NONE, Gate.HOST) if "cuda" in literals else (Gate.HOST, Gate.NONE)
-                return NUMBER.but(gates=places if operator == "in" else places[::-1])
-            if left.const is not MISSING and literals and MISSING not in literals:
-                return NUMBER.but(const=(left.const in literals) == (operator == "in"))
-            if right.kind is Kind.CONTAINER and right.qual == "dict":
-                return NUMBER  # by hash
-            if left.kind is Kind.STRING:
-                return NUMBER  # of what models give, dictionaries alone are asked for text
-            searched = right.elem if right.kind is Kind.CONTAINER else right
-            if right.kind is Kind.TENSOR:
-                self.truth(node, right, "in")
-            elif searched is not None and searched.kind is Kind.TENSOR and left.kind is not Kind.NONE:
-                self.truth(node, searched, "in")
-            elif left.kind is Kind.TENSOR and right.kind is Kind.CONTAINER and right.qual in ("list", "tuple"):
-                self.truth(node, left, "in")
-            elif searched is None or searched.kind in (Kind.NUMBER, Kind.UNKNOWN, Kind.OBJECT):  # `step in (10, 100)`
-                asked = self.gates_of_comparison("==" if operator == "in" else "!=", left_node, left, NUMBER)
-                return NUMBER if asked is None else NUMBER.but(gates=asked)
-            return NUMBER
+            return self._search(node, left_node, left, right, found=operator == "in")
         if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
             if Kind.STRING in (left.kind, right.kind) or Kind.NONE in (left.kind, right.kind):
                 return NUMBER
@@ -316,3 +304,18 @@ def _moved(value: Value) -> Value:
     if value.kind is Kind.UNKNOWN and value.device == DEVICE:
         return value.but(kind=Kind.TENSOR, conf=Confidence.LIKELY)
     return value
+
+
+def _of_operands(operator: str, left: Value, right: Value) -> tuple[str | None, int | None]:
+    """The dtype and the number of dimensions of what an operator makes of two operands, one of them a tensor."""
+    if operator in ("&", "|", "^") and "bool" in (left.dtype, right.dtype):
+        dtype: str | None = "bool"
+    elif left.is_tensor and left.dtype not in (None, "bool"):
+        dtype = left.dtype
+    else:
+        dtype = right.dtype if right.is_tensor else None
+    if left.is_tensor and right.is_tensor:
+        known = left.rank is not None and right.rank is not None and operator != "@"
+        return dtype, max(left.rank or 0, right.rank or 0) if known else None
+    side, other = (left, right) if left.is_tensor else (right, left)
+    return dtype, side.rank if other.kind in (Kind.NUMBER, Kind.CLOCK) else None
