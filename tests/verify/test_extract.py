@@ -215,3 +215,11 @@ def test_a_flag_of_a_module_is_measured_in_what_runs_under_it(cut: Callable[...,
     assert piece.before.entry == "epoch"
     assert "benchmark = True" in piece.before.source
     assert "benchmark = False" in piece.after.source
+
+
+def test_names_of_the_function_around_are_its_own_whatever_python_calls_so(
+    cut: Callable[..., list[extract.Piece]],
+) -> None:
+    text = "def train(input, steps):\n    for _ in steps:\n        input = input + 1\n        input.sum().item()\n"
+    *_, region = cut(text, "input.sum().item()", "input.sum()")
+    assert [argument.arg for argument in region.before.function.args.args] == ["steps", "input"]

@@ -207,3 +207,22 @@ def test_names_of_other_modules_are_what_they_are_used_as() -> None:
     assert made.globals["make"] == {"kind": "function", "gives": {"kind": "result", "of": ""}}
     assert made.globals["tools"]["attributes"]["scale"]["kind"] == "function"
     assert "make is a stand-in for aux.make, which is not run" in made.stand_ins
+
+
+def test_what_the_files_own_criterion_takes_second_are_labels() -> None:
+    source = "criterion = torch.nn.CrossEntropyLoss()\n\n\ndef f(scores, y2):\n    return criterion(scores, y2)\n"
+    tree = ast.parse(source)
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+    arguments = needs(Unit(source, "f", tree, function, None, ()), source, {}).arguments
+    assert [one.get("dtype") for one in (arguments[0]["of"][0], arguments[1])] == ["open", "labels"]
+
+
+def test_a_call_that_is_taken_apart_gives_what_its_parts_are_read_for() -> None:
+    network, tensors, _ = described(
+        "def f(net, xs, tokenizer):\n"
+        "    found = net.eval()(torch.cat(xs))[0]\n"
+        "    return found['boxes'], torch.min(*net.pair(xs)), tokenizer.encode('a text')\n"
+    ).arguments
+    assert list(network["gives"]["items"][0]["items"]) == ["boxes"]
+    assert network["calls"]["pair"]["gives"]["kind"] == "tuple"
+    assert tensors["kind"] == "list"

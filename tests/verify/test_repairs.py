@@ -14,13 +14,20 @@ from torchlint.verify.helpers import Recording, helpers
 from torchlint.verify.repairs import ways
 
 CASES = [
-    ("TL101", "y = x.sum().item()", "x.sum().item()", ["y = x.sum().detach()",
-                                                     "y = torchlint_replayed(lambda: (x.sum().item()))"]),
+    ("TL101", "y = x.sum().item()", "x.sum().item()",
+     ["y = x.sum().detach()", "y = torchlint_replayed(lambda torchlint_it: torchlint_it.item(), x.sum())"]),
+    ("TL101", "y = float(x + 1)", "float(x + 1)", ["y = (x + 1).detach()", "y = torchlint_replayed(float, (x + 1))"]),
+    ("TL101", "import torch\ny = torch.sum(x).item()", "torch.sum(x).item()",
+     ["import torch\ny = torch.sum(x).detach()",
+      "import torch\ny = torchlint_replayed(lambda torchlint_it: torchlint_it.item(), torch.sum(x))"]),
+    ("TL105", "import torch\ny = torch.nonzero(x)", "torch.nonzero(x)",
+     ["import torch\ny = torchlint_replayed(lambda: (torch.nonzero(x)))"]),
     ("TL102", "if x.any() or y:\n    z = 1", "x.any()",
-     ["if torchlint_replayed(lambda: bool(x.any())) or y:\n    z = 1"]),
-    ("TL105", "y = x[m]", "x[m]", ["y = x[torchlint_replayed(lambda: (m).nonzero(as_tuple=True))]"]),
-    ("TL105", "y = x[m, 1:]", "x[m, 1:]", ["y = x[torchlint_replayed(lambda: (m).nonzero(as_tuple=True)[0]), 1:]"]),
-    ("TL106", "y = x[:n]", "x[:n]", ["y = x[:torchlint_replayed(lambda: int(n))]"]),
+     ["if torchlint_replayed(bool, (x.any())) or y:\n    z = 1"]),
+    ("TL105", "y = x[m]", "x[m]", ["y = x[torchlint_replayed(lambda mask: mask.nonzero(as_tuple=True), (m))]"]),
+    ("TL105", "y = x[m, 1:]", "x[m, 1:]",
+     ["y = x[torchlint_replayed(lambda mask: mask.nonzero(as_tuple=True)[0], (m)), 1:]"]),
+    ("TL106", "y = x[:n]", "x[:n]", ["y = x[:torchlint_replayed(int, (n))]"]),
     ("TL107", "y = max(p.norm() for p in ps)", "max(p.norm() for p in ps)",
      ["y = torchlint_together(p.norm() for p in ps).max()"]),
     ("TL107", "y = max(ps)", "max(ps)", ["y = torchlint_together(ps).max()"]),
@@ -45,11 +52,11 @@ CASES = [
      ["b.update(zip(a, (lambda a_each, b_each: a_each * t + b_each)"
       "(*torchlint_listed(zip([a[k] for k in a], [b[k] for k in a]))[0]).items))"]),
     ("TL105", "y = x[i, m[i], ...]", "x[i, m[i], ...]",
-     ["y = x[torchlint_replayed(lambda: torchlint_positions(i)), "
-      "torchlint_replayed(lambda: torchlint_positions(m[i])), ...]"]),
+     ["y = x[torchlint_replayed(torchlint_positions, (i)), "
+      "torchlint_replayed(torchlint_positions, (m[i])), ...]"]),
     ("TL108", "y = x.add(z, alpha=a)", "x.add(z, alpha=a)", [
-        "y = x.add(torchlint_replayed(lambda: torchlint_number(z)), "
-        "alpha=torchlint_replayed(lambda: torchlint_number(a)))"
+        "y = x.add(torchlint_replayed(torchlint_number, (z)), "
+        "alpha=torchlint_replayed(torchlint_number, (a)))"
     ]),
     ("TL111", "d = Normal(m, s)", "Normal(m, s)", ["d = Normal(m, s, validate_args=False)"]),
     ("TL111", "d = Normal(m, s,)", "Normal(m, s,)", ["d = Normal(m, s,validate_args=False)"]),
@@ -83,6 +90,38 @@ def test_the_form_to_measure_against(
     assert made == wanted
     for one in made:
         ast.parse(one)
+
+
+READ = """\
+def f(xs, kept):
+    total, best, count = 0.0, 1.0, 0
+    for x in xs:
+        {}
+    return total / len(xs), best
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_kept"),
+    [
+        ("total += x.item()", True),
+        ("kept.append({'x': x.item() / 2})", True),
+        ("value = x.item(); total += value", True),
+        ("kept.total = kept.total + x.item()", True),
+        ("best = min(best, x.item())", False),
+        ("value = x.item(); kept.append(value) if value > 0 else None", False),
+        ("kept[x.item()] = 0", False),
+        ("print(f'{x.item()}')", False),
+        ("total += torch.zeros(x.item()).sum()", False),
+    ],
+)
+def test_a_value_is_left_on_the_device_where_nothing_waits_for_it_there(
+    make_finding: Callable[..., Finding], statement: str, is_kept: bool
+) -> None:
+    text = READ.format(statement)
+    made = [repair.what for repair in ways(make_finding(text, "x.item()"), text.split("\n"))]
+    assert ("the value left on the device" in made) == is_kept
+    assert len(made) == 1 + is_kept
 
 
 def test_a_factory_is_called_on_the_device(make_finding: Callable[..., Finding]) -> None:

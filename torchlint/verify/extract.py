@@ -393,6 +393,8 @@ def _is_plain_call(node: ast.Call) -> bool:
         "int",
     }
     return isinstance(head, ast.Name) and head.id in names | {
+        "getLogger",
+        "logging",
         "namedtuple",
         "partial",
         "defaultdict",
@@ -539,7 +541,7 @@ def _regions(
         if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
             continue
         try:
-            names = _free_names(one, chosen)
+            names = _free_names(one, chosen, top)
             unit = _wrapped(before, one, chosen, names)
             other_unit = _wrapped(after, other, against, names)
         except Uncut:
@@ -576,9 +578,15 @@ def _blocks(top: ast.AST, twin: ast.AST, row: int) -> Iterator[tuple[list[ast.st
         return
 
 
-def _free_names(tree: ast.Module, chosen: Sequence[ast.stmt]) -> list[str]:
-    """Names that the statements read and that neither they nor definitions of the module give them, in order."""
-    defined = {name for node in tree.body if _is_constant(node) for name in _binds(node)}
+def _free_names(tree: ast.Module, chosen: Sequence[ast.stmt], around: ast.AST) -> list[str]:
+    """Names that the statements read and that neither they nor definitions of the module give them, in order.
+
+    What the function around them binds is its own, whatever Python or the module call by that name.
+    """
+    defined = {name for node in tree.body if _is_constant(node) for name in _binds(node)} | _BUILTINS
+    if isinstance(around, ast.FunctionDef):
+        defined -= {node.arg for node in ast.walk(around.args) if isinstance(node, ast.arg)}
+        defined -= {name for statement in around.body for name in _binds(statement)}
     inner: set[str] = set()  # bound below, in comprehensions and lambdas
     for statement in chosen:
         for node in ast.walk(statement):
@@ -594,7 +602,7 @@ def _free_names(tree: ast.Module, chosen: Sequence[ast.stmt]) -> list[str]:
     def read(node: ast.AST) -> None:
         for name in _in_order(node):
             if isinstance(name.ctx, ast.Load):
-                if name.id not in bound | inner | defined | _BUILTINS:
+                if name.id not in bound | inner | defined:
                     free[name.id] = None
             else:
                 bound.add(name.id)

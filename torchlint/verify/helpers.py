@@ -34,9 +34,10 @@ class Recording:
         """Hand out from the first value again."""
         self.recording, self._at = False, 0
 
-    def replayed(self, read: Callable[[], Any]) -> Any:
+    def replayed(self, read: Callable[..., Any], *given: Any) -> Any:
+        """What `read` gives of what it is given, which is computed in every run."""
         if self.recording:
-            value = read()
+            value = read(*given)
             self._kept.append((value, version(value)))
             return value
         if self._at >= len(self._kept):

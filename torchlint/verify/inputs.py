@@ -207,6 +207,18 @@ class _Use:
     def read(self) -> set[str]:
         return set(self.attributes)
 
+    def reached(self) -> set[str]:
+        """The attributes that are read of it, and of all that is reached from it."""
+        found: set[str] = set()
+        todo, seen = [self], set()
+        while todo:
+            use = todo.pop()
+            if id(use) not in seen:
+                seen.add(id(use))
+                found |= use.read
+                todo += [*use.attributes.values(), *use.items.values(), *filter(None, (use.element, use.result))]
+        return found
+
 
 _FACTORIES = frozenset("empty zeros ones full randn rand randint arange eye".split())  # they take sizes
 _NETWORKS = re.compile(r"(net|model|encoder|decoder|policy|critic|actor|backbone|module|head|q\d?)$")
@@ -227,6 +239,7 @@ _MARKS = {
     "scatter_add_": {1: "index"},
     "bincount": {0: "label"},
     "from_numpy": {0: "array"},
+    **{name: {0: "tensors"} for name in "cat stack concat hstack vstack pad_sequence".split()},
     "range": {0: "number", 1: "number", 2: "number"},
     "manual_seed": {0: "number"},
     "split": {},
@@ -406,6 +419,7 @@ class _Body(ast.NodeVisitor):
             if base is not None:
                 return self.method(base, name, node, arguments, keywords)
             self.mark(name, arguments)
+            self.judged(name, arguments)
             if isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "numpy"):
                 for argument in filter(None, arguments):
                     argument.marks.add("numpy")
@@ -427,6 +441,7 @@ class _Body(ast.NodeVisitor):
             called = self.names.get(node.func.id)
             if called is None:
                 self.mark(node.func.id, arguments)
+                self.judged(node.func.id, arguments)
                 if node.func.id in ("iter", "list", "tuple", "reversed", "tqdm", "track") and arguments:
                     return arguments[0]
                 if node.func.id == "next" and arguments and arguments[0] is not None:
@@ -488,6 +503,8 @@ class _Body(ast.NodeVisitor):
                     argument.marks.add("number")
         attribute = base.attribute(name)
         attribute.marks.add("called")
+        if name in ("eval", "train"):
+            return base
         if name in _MARKS:
             self.mark(name, arguments)
         self.passed(arguments, attribute)
@@ -496,12 +513,16 @@ class _Body(ast.NodeVisitor):
         return attribute.called()
 
     def passed(self, arguments: Sequence[_Use | None], to: _Use) -> None:
-        """Arguments of a call of something unknown: what a criterion takes second are labels."""
-        if _CRITERIA.search(to.name) and len(arguments) > 1 and arguments[1] is not None:
-            arguments[1].marks.add("compared-with")
+        """Arguments of a call of something unknown."""
+        self.judged(to.name, arguments)
         for argument in arguments:
             if argument is not None:
                 argument.marks.add("passed")
+
+    def judged(self, name: str, arguments: Sequence[_Use | None]) -> None:
+        """What a criterion takes second are labels, unless torch says by its name what they are."""
+        if _CRITERIA.search(name) and name not in _MARKS and len(arguments) > 1 and arguments[1] is not None:
+            arguments[1].marks.add("compared-with")
 
     def mark(self, name: str, arguments: Sequence[_Use | None]) -> None:
         otherwise = "size" if name in _FACTORIES or name[:1].isupper() else "passed"
@@ -731,6 +752,8 @@ def needs(
         made.stands(name, f"{full}, which is not used: a stand-in that takes what it is given and does nothing")
     if missing:
         made.result.attributes.update(n.attr for n in ast.walk(unit.tree) if isinstance(n, ast.Attribute))
+    for use in (*uses.values(), *walk.globals.values()):
+        made.result.attributes.update(use.reached())
     numbers = {n.value for n in ast.walk(unit.tree) if isinstance(n, ast.Constant) and type(n.value) is int}
     numbers |= made.literal_numbers
     made.result.widths = ["D", *sorted(n for n in numbers if 2 <= n <= 8192)[:6]]
@@ -946,6 +969,8 @@ class _Describe:
             return {"kind": "function", "gives": {"kind": "result", "of": "criterion"}}
         if "mapping" in use.marks and not use.items:
             return {"kind": "dict", "items": {"x": {"kind": "tensor", "dtype": "float"}}}
+        if "tensors" in use.marks and not read & _TENSORS and not use.items:
+            return {"kind": "list", "item": self.tensor(name, use.element or use)}
         if "dataset" in use.marks:
             if use.element is None:
                 use.each()
@@ -1052,6 +1077,8 @@ class _Describe:
 
     def gives(self, name: str, use: _Use) -> dict[str, Any]:
         """What a call gives, from what is done with it."""
+        if "several" in use.marks and not use.items:  # torch.min(*pair)
+            return {"kind": "tuple", "items": [self.gives(f"{name}{i}", _Use(f"{name}{i}")) for i in range(2)]}
         if use.items and all(isinstance(key, str) for key in use.items):
             return {"kind": "dict", "items": {str(key): self.gives(str(key), item) for key, item in use.items.items()}}
         if use.items:
@@ -1060,6 +1087,9 @@ class _Describe:
             return {"kind": "tuple", "items": [self.gives(item.name, item) for item in items]}
         if "mapping" in use.marks:
             return {"kind": "dict", "items": {"value": {"kind": "result", "of": "mean"}}}
+        inner = use.element
+        if "indexed" in use.marks and inner is not None and (inner.items or inner.read - _TENSORS - _PASS):
+            return {"kind": "tuple", "items": [self.gives(name, inner)]}
         fields = {a: below for a, below in use.attributes.items() if a not in _TENSORS | _PASS and not a.endswith("_")}
         if fields and not use.read & {"shape", "backward", "view", "reshape", "dim"}:
             self.result.attributes.update(fields)
@@ -1076,6 +1106,8 @@ class _Describe:
             return self.thing(name, use)
         if _NETWORKS.search(name):
             return self.network(name, use)
+        if name in _ANSWERS:
+            return {"kind": "function", "gives": _ANSWERS[name], "origin": "a stand-in"}
         given = self.gives(name, use.result or _Use(name))
         if given == {"kind": "result", "of": ""} and (_CRITERIA.search(name) or "loss" in name):
             given = {"kind": "result", "of": "mean"}
@@ -1108,6 +1140,11 @@ class _Describe:
         return {"kind": "loader", "items": [self.placed(described, element)]}
 
 
+# What methods of tokenizers give.
+_ANSWERS: Mapping[str, Any] = {
+    "encode": {"kind": "list", "item": {"kind": "number", "value": 7}, "count": 12},
+    **{name: {"kind": "number", "value": "a text"} for name in ("decode", "batch_decode")},
+}
 _OPTIMIZERS = re.compile(r"^(SGD|A?Adam\w*|RMSprop|Adagrad|NAdam|RAdam|Optimizer)$")
 _COUNTS = re.compile(r"(^|_)(counts?|sizes|splits)$")
 _LOSSES = re.compile(r"loss|objective|^(err|error|nll)$")

@@ -55,6 +55,20 @@ class _Flagged:
     def instead(self, node: ast.AST, text: str) -> tuple[Edit, ...]:
         return (Edit(*self.span(node), text),)
 
+    def is_module(self, node: ast.AST) -> bool:
+        """Whether an expression is a module's name, or of one: `torch`, `torch.linalg`."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        imported = (n for n in ast.walk(self.tree) if isinstance(n, (ast.Import, ast.ImportFrom)))
+        names = {alias.asname or alias.name.split(".")[0] for statement in imported for alias in statement.names}
+        return isinstance(node, ast.Name) and node.id in names
+
+    def is_only_kept(self, node: ast.AST) -> bool:
+        """Whether the value is only added up, stored or handed on, so that left on the device nothing waits for it."""
+        holder = self.holder(node) or self.tree
+        parents = {child: parent for parent in ast.walk(holder) for child in ast.iter_child_nodes(parent)}
+        return _is_only_kept(node, parents, set())
+
     def around_it(self, *kinds: type[ast.AST]) -> ast.AST | None:
         """The innermost node of these kinds around what the finding marks, or that is it."""
         inner: ast.AST | None = None
@@ -71,6 +85,50 @@ class _Flagged:
             if isinstance(child, ast.FunctionDef) and any(below is node for below in ast.walk(child)):
                 inner = child
         return inner
+
+
+_STORING = frozenset("append extend update setdefault insert".split())
+
+
+def _is_only_kept(node: ast.AST, parents: Mapping[ast.AST, ast.AST], seen: set[str]) -> bool:
+    round_: ast.AST | None = node  # the innermost loop around it: what is read outside is read once
+    while round_ is not None and not isinstance(round_, (ast.For, ast.While)):
+        round_ = parents.get(round_)
+    while True:
+        parent = parents.get(node)
+        if isinstance(parent, (ast.Return, ast.Expr)):
+            return True
+        if isinstance(parent, ast.Call):
+            name = parent.func.attr if isinstance(parent.func, ast.Attribute) else ast.unparse(parent.func)
+            if node is parent.func or (name not in _STORING and name != "sum"):
+                return False
+            if name in _STORING:
+                return True
+        elif isinstance(parent, (ast.Assign, ast.AugAssign)):
+            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+            plain = [target for target in targets if isinstance(target, (ast.Name, ast.Tuple))]  # others only store it
+            names = {name for target in plain for name in _names(target)}
+            within = ast.walk(round_) if round_ is not None else parents
+            loads = [
+                n for n in within if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in names - seen
+            ]
+            seen |= names
+            return all(_is_only_kept(load, parents, seen) for load in loads)
+        elif not _hands_on(parent, node):
+            return False
+        assert parent is not None
+        node = parent
+
+
+def _hands_on(parent: ast.AST | None, node: ast.AST) -> bool:
+    """Whether an expression makes of its part something else that may lie on the device as well."""
+    if isinstance(parent, ast.IfExp):
+        return node is not parent.test
+    if isinstance(parent, (ast.BinOp, ast.UnaryOp)):
+        return not isinstance(parent.op, (ast.Not, ast.Mod, ast.FloorDiv))
+    return isinstance(
+        parent, (ast.Tuple, ast.List, ast.Dict, ast.keyword, ast.ListComp, ast.GeneratorExp, ast.DictComp)
+    )
 
 
 def ways(finding: Finding, lines: Sequence[str]) -> Iterator[Repair]:
@@ -103,7 +161,7 @@ def _left_on_device(flagged: _Flagged) -> Repair | None:
         kept = node.func.value if isinstance(node.func, ast.Attribute) and not node.args else None
         if kept is None and len(node.args) == 1 and isinstance(node.func, ast.Name):
             kept = node.args[0]
-        if kept is None:
+        if kept is None or not flagged.is_only_kept(node):
             return None
         text = ast.unparse(kept)
         shown = text if isinstance(kept, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else f"({text})"
@@ -122,17 +180,35 @@ def _statement_left_out(flagged: _Flagged) -> Repair | None:
 
 
 def _replayed(flagged: _Flagged) -> Repair | None:
-    """The flagged expression gives what it gave when it was recorded."""
+    """The flagged expression gives what it gave when it was recorded; what it reads is computed as before."""
     for node in flagged.marked(ast.expr):
         if _can_move(node):
-            return Repair(flagged.around(node, "torchlint_replayed(lambda: (", "))"), _REPLAYED)
+            return Repair(_read_once(flagged, node), _REPLAYED)
     return None
+
+
+def _read_once(flagged: _Flagged, node: ast.AST) -> tuple[Edit, ...]:
+    """Edits by which a call's own reading is replayed: `x.sum().item()` still computes `x.sum()`."""
+    start, end = flagged.span(node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        first, last = flagged.span(node.func.value)
+        plain = isinstance(node.func.value, (ast.Constant, ast.JoinedStr))
+        if first == start and not plain and not flagged.is_module(node.func.value):
+            given = ", ".join(map(ast.unparse, [*node.args, *node.keywords]))
+            opening = f"torchlint_replayed(lambda torchlint_it: torchlint_it.{node.func.attr}({given}), "
+            return Edit(start, start, opening), Edit(last, end, ")")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
+        if node.func.id in ("float", "int", "bool", "complex") and not isinstance(node.args[0], ast.Starred):
+            return (Edit(start, flagged.span(node.func)[1], f"torchlint_replayed({node.func.id}, "),
+                    Edit(flagged.span(node.func)[1], flagged.span(node.args[0])[0], "("),
+                    Edit(end, end, ")"))  # fmt: skip
+    return flagged.around(node, "torchlint_replayed(lambda: (", "))")
 
 
 def _truth_replayed(flagged: _Flagged) -> Repair | None:
     for node in flagged.marked(ast.expr):
         if _can_move(node):
-            return Repair(flagged.around(node, "torchlint_replayed(lambda: bool(", "))"), _REPLAYED)
+            return Repair(flagged.around(node, "torchlint_replayed(bool, (", "))"), _REPLAYED)
     return None
 
 
@@ -145,11 +221,13 @@ def _positions_replayed(flagged: _Flagged) -> Repair | None:
         if not open_ or not all(map(_can_move, open_)):
             return None
         if len(open_) > 1:  # which of them is the mask its value tells
-            each = [flagged.around(part, "torchlint_replayed(lambda: torchlint_positions(", "))") for part in open_]
+            each = [flagged.around(part, "torchlint_replayed(torchlint_positions, (", "))") for part in open_]
             edits = tuple(edit for pair in each for edit in pair)
         else:
             first = "[0]" if isinstance(node.slice, ast.Tuple) else ""
-            edits = flagged.around(open_[0], "torchlint_replayed(lambda: (", f").nonzero(as_tuple=True){first})")
+            edits = flagged.around(
+                open_[0], f"torchlint_replayed(lambda mask: mask.nonzero(as_tuple=True){first}, (", "))"
+            )
         return Repair(edits, "the positions that the mask selects are replayed from a recording")
     return _replayed(flagged)
 
@@ -170,7 +248,7 @@ def _numbers_replayed(flagged: _Flagged) -> Repair | None:
             ]
         for part in parts:
             if part is not None and not isinstance(part, (ast.Constant, ast.Starred)) and _can_move(part):
-                edits += flagged.around(part, "torchlint_replayed(lambda: int(", "))")
+                edits += flagged.around(part, "torchlint_replayed(int, (", "))")
         break
     return Repair(tuple(edits), _REPLAYED) if edits else None
 
@@ -184,7 +262,7 @@ def _scalars_replayed(flagged: _Flagged) -> Repair | None:
             edit
             for part in parts
             if not isinstance(part, (ast.Constant, ast.Starred)) and _can_move(part)
-            for edit in flagged.around(part, "torchlint_replayed(lambda: torchlint_number(", "))")
+            for edit in flagged.around(part, "torchlint_replayed(torchlint_number, (", "))")
         ]
         return Repair(tuple(edits), _REPLAYED) if edits else None
     return None
@@ -228,7 +306,7 @@ def _index_kept(flagged: _Flagged) -> Repair | None:
             edit
             for part in parts
             if not isinstance(part, (ast.Slice, ast.Constant)) and _can_move(part)
-            for edit in flagged.around(part, "torchlint_replayed(lambda: torchlint_index(", "))")
+            for edit in flagged.around(part, "torchlint_replayed(torchlint_index, (", "))")
         ]
         return Repair(tuple(edits), "the index kept on the device") if edits else None
     return None

@@ -202,6 +202,8 @@ class Builder:
             most = self.sizes["B"] if dtype == "index" else CLASSES
             if dtype == "tokens":
                 most = self.pick("below", [VOCABULARY, CLASSES, self.sizes["B"]])
+            elif dtype in ("open", "labels") and not fill:
+                most = self.pick("below", [CLASSES, self.sizes["B"], 2])
             made = torch.randint(max(1, most), tuple(sizes), dtype=real, device=where)
             made = torch.ones_like(made) if fill == "ones" else made
         if pinned and self.device.type == "cuda":
