@@ -13,7 +13,7 @@ import pytest
 
 from tests.verify.experiments import experiment, plan
 from torchlint.verify import supervise
-from torchlint.verify.worker import interval
+from torchlint.verify.figures import interval
 
 CONTAINED = sorted((Path(__file__).parent / "hostile" / "contained").glob("*.py"))
 
@@ -177,8 +177,7 @@ def test_others_go_on(answers: dict[str, Any]) -> None:
 
 def test_a_loader_may_start_its_workers(answers: dict[str, Any]) -> None:
     assert answers["loader"].get("reason") is None
-    # their start is kept apart, and is a part of it alone
-    assert 0 < answers["loader"]["before"]["startup_us"] < answers["loader"]["before"]["first_us"]
+    assert answers["loader"]["before"]["startup_us"] > 0  # their start is kept apart
     assert answers["stateful"]["before"]["startup_us"] is None
 
 

@@ -6,7 +6,7 @@ must be one that tensors, modules, arrays and containers have, or one that the c
 source counts: methods, decorators, defaults, class bodies, annotations. What is left is code that can compute and
 print, and can neither reach a file, a process or the network, nor make an object out of an address.
 
-The process that measures is contained besides: see `supervise.py` and the guard in `worker.py`. This module needs the
+The process that measures is contained besides: see `supervise.py` and `guard.py`. This module needs the
 standard library alone (Python 3.9 or later), since it travels with the worker.
 """
 

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchlint.verify import forms
+from torchlint.verify.figures import interval, is_narrow
 from torchlint.verify.standins import printable
-from torchlint.verify.worker import interval, is_narrow
 
 __all__ = ["Limits", "Watcher", "gpu_count", "run"]
 
@@ -60,7 +60,10 @@ SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 OUT_OF_TIME = "the time budget was used up"
 INTERRUPTED = "interrupted"
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
-MODULES = ("allowed", "policy", "helpers", "forms", "standins", "guard", "search", "cores", "worker", "supervise")
+MODULES = (  # of the one file, in the order in which they import one another
+    "allowed policy helpers forms standins guard search cores failures figures agreement variants flags watches traces "
+    "machine hosting passes bench worker supervise"
+).split()
 
 
 @dataclass(frozen=True)
