@@ -15,10 +15,12 @@ from torchlint.semantics.contexts import Asked, Context, Iterates, Scope
 from torchlint.semantics.functions import (
     COLD_ROLES,
     HOT_ROLES,
+    Effect,
     EffectKind,
     FunctionInfo,
     Role,
 )
+from torchlint.semantics.names import dotted
 from torchlint.semantics.reach import may_reach, opens
 from torchlint.semantics.rounds import (
     FURTHER,
@@ -154,13 +156,35 @@ def _holds_steps(loop: Context) -> bool:
 
 
 def accumulates(gate: Context) -> bool:
-    """Whether a gate is that of gradient accumulation: the optimizer's step is behind it, so its body is the step."""
+    """Whether a gate is that of gradient accumulation: the optimizer's step is behind it, so its body is the step.
+
+    Not where that optimizer steps beside it as well: what is behind it, such as a penalty, is done now and then.
+    """
     owner = gate.owner
-    return owner is not None and any(
-        effect.context.inside(gate)
-        and (effect.kind in _STEPS or (effect.callee is not None and function_work(effect.callee, _STEPS)))
+    if owner is None:
+        return False
+    around = next(iter(gate.enclosing_loops()), None)
+    steps = [effect for effect in owner.effects if effect.kind in _STEPS]
+    beside = {
+        _optimizer_of(effect)
+        for effect in steps
+        if around is not None and effect.context.inside(around) and not effect.context.rare
+    }
+    return any(
+        effect.context.inside(gate) and (_optimizer_of(effect) or effect) not in beside for effect in steps
+    ) or any(
+        effect.context.inside(gate) and effect.callee is not None and function_work(effect.callee, _STEPS)
         for effect in owner.effects
     )
+
+
+def _optimizer_of(effect: Effect) -> str | None:
+    """The name of the optimizer that a step is of: `optimizer.step()`, `scaler.step(optimizer)`."""
+    call = effect.node
+    if not isinstance(call, cst.Call):
+        return None
+    given = call.args[0].value if call.args else None
+    return (dotted(given) if given is not None else None) or (dotted(call.func) or "").removesuffix(".step") or None
 
 
 def _step_reason(loop: Context) -> str:
