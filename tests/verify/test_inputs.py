@@ -226,3 +226,9 @@ def test_a_call_that_is_taken_apart_gives_what_its_parts_are_read_for() -> None:
     assert list(network["gives"]["items"][0]["items"]) == ["boxes"]
     assert network["calls"]["pair"]["gives"]["kind"] == "tuple"
     assert tensors["kind"] == "list"
+
+
+def test_what_is_appended_to_is_a_list_that_keeps_it() -> None:
+    (kept, log, _) = described("def f(kept, log, x):\n    kept.append(x)\n    log['loss'].append(x)\n").arguments
+    assert (kept["kind"], kept["count"]) == ("list", 0)
+    assert log["items"]["loss"]["kind"] == "list"

@@ -139,6 +139,10 @@ def _loops(function: ast.AST | None) -> bool:
     return function is not None and any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(function))
 
 
+def _trains(function: ast.AST) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(function))
+
+
 def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:
     """Functions and methods of the module, with their paths."""
     for node in tree.body:
@@ -162,7 +166,7 @@ def _callers(tree: ast.Module, path: tuple[str, ...], row: int) -> list[tuple[st
             for other, node in known.items()
             if other[-1:] not in _CONSTRUCTORS and (not bound or bound.intersection(_loads(node)))
         ]
-        return sorted(everything, key=lambda other: not _loops(known[other]))
+        return sorted(everything, key=lambda other: (not _trains(known[other]), not _loops(known[other])))
     found: dict[tuple[str, ...], None] = {}
     level = [path]
     for _ in range(4):

@@ -969,6 +969,9 @@ class _Describe:
             return {"kind": "function", "gives": {"kind": "result", "of": "criterion"}}
         if "mapping" in use.marks and not use.items:
             return {"kind": "dict", "items": {"x": {"kind": "tensor", "dtype": "float"}}}
+        if "append" in read and "called" in use.attributes["append"].marks and not use.items:
+            element = use.element
+            return {"kind": "list", "item": self.thing(name, element) if element is not None else None, "count": 0}
         if "tensors" in use.marks and not read & _TENSORS and not use.items:
             return {"kind": "list", "item": self.tensor(name, use.element or use)}
         if "dataset" in use.marks:

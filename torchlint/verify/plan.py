@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
@@ -292,11 +293,20 @@ def _of(
             f"measured: {piece.what}; repaired: {repair.what}",
         ],
     }
+    if experiment["criterion"] == "growth" and not _makes_graphs(experiment):
+        return Refused(piece.rung, "nothing in it makes a graph that could be kept")
     try:
         check_policy(experiment)
     except Unfit as error:
         return Refused(piece.rung, str(error))
     return experiment
+
+
+def _makes_graphs(experiment: Mapping[str, Any]) -> bool:
+    """Whether there are parameters, or tensors with gradients, in the code or in what it is called with."""
+    inputs_ = json.dumps([experiment["arguments"], experiment["globals"]], default=str)
+    kinds = ('"network"', '"parameters"', '"grad": true')
+    return any(kind in inputs_ for kind in kinds) or bool(re.search(r"requires_grad|\bnn\.", experiment["before"]))
 
 
 def check_policy(experiment: Mapping[str, Any]) -> None:

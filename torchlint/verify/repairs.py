@@ -193,22 +193,45 @@ def _read_once(flagged: _Flagged, node: ast.AST) -> tuple[Edit, ...]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         first, last = flagged.span(node.func.value)
         plain = isinstance(node.func.value, (ast.Constant, ast.JoinedStr))
-        if first == start and not plain and not flagged.is_module(node.func.value):
+        simple = not plain and not flagged.is_module(node.func.value) and not _waits(node.func.value)
+        if first == start and simple:
             given = ", ".join(map(ast.unparse, [*node.args, *node.keywords]))
             opening = f"torchlint_replayed(lambda torchlint_it: torchlint_it.{node.func.attr}({given}), "
             return Edit(start, start, opening), Edit(last, end, ")")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
-        if node.func.id in ("float", "int", "bool", "complex") and not isinstance(node.args[0], ast.Starred):
+        if node.func.id in ("float", "int", "bool", "complex") and not _waits(node.args[0]):
             return (Edit(start, flagged.span(node.func)[1], f"torchlint_replayed({node.func.id}, "),
                     Edit(flagged.span(node.func)[1], flagged.span(node.args[0])[0], "("),
                     Edit(end, end, ")"))  # fmt: skip
     return flagged.around(node, "torchlint_replayed(lambda: (", "))")
 
 
+def _waits(node: ast.AST) -> bool:
+    """Whether evaluating an expression asks for a tensor's value, as far as its text tells."""
+    for below in ast.walk(node):
+        if isinstance(below, ast.Call):
+            method = isinstance(below.func, ast.Attribute)
+            name = below.func.attr if isinstance(below.func, ast.Attribute) else ast.unparse(below.func)
+            if name in _READING and not (method and name in _REDUCING):
+                return True
+        chained = isinstance(below, ast.Compare) and len(below.ops) > 1
+        if chained or isinstance(below, (ast.BoolOp, ast.IfExp, ast.Starred, ast.Not, ast.In, ast.NotIn)):
+            return True
+    return False
+
+
+_READING = frozenset("any all max min sum sorted set list tuple float int bool item tolist cpu numpy print str".split())
+_REDUCING = frozenset("any all max min sum".split())  # as methods they are tensors'
+
+
 def _truth_replayed(flagged: _Flagged) -> Repair | None:
     for node in flagged.marked(ast.expr):
+        while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node = node.operand
         if _can_move(node):
-            return Repair(flagged.around(node, "torchlint_replayed(bool, (", "))"), _REPLAYED)
+            edits = flagged.around(node, *(("torchlint_replayed(lambda: bool(", "))") if _waits(node) else
+                                           ("torchlint_replayed(bool, (", "))")))  # fmt: skip
+            return Repair(edits, _REPLAYED)
     return None
 
 
