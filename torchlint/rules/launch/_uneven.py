@@ -94,6 +94,7 @@ def selects(model: Model, node: cst.CSTNode) -> bool:
         made = operation(model, node)
         return made is not None and (
             made.name in _SELECTING
+            or (made.name == "where" and len(made.operands) == 1)
             or (made.name == "repeat_interleave" and any(model.value(o).is_tensor for o in made.operands[1:]))
         )
     around = model.parent(node) if _by_mask(model, node) else None
