@@ -74,6 +74,7 @@ BY_HAND = {
     "torch.backends.mps": "is_available",
     "torch.utils": "",
     "torch.utils.checkpoint": "checkpoint checkpoint_sequential",
+    "torch.jit": "Final annotate export ignore is_scripting is_tracing unused",
     "torch.version": "cuda hip",
     "torch.nn.utils.clip_grad": "clip_grad_norm_ clip_grad_value_",
     "torch.autograd": "Function Variable backward detect_anomaly enable_grad grad inference_mode no_grad "

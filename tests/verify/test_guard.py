@@ -116,6 +116,18 @@ def planned():
     made = Builder(torch, torch.device("cpu"), module, {}, {})
     return made.make({"kind": "own", "path": "update_wrapper", "kwargs": named})["__globals__"]
 
+def wrapped(thing):
+    return functools.update_wrapper(thing, fielded)
+
+def scheduled(epoch_factor=None):
+    optimizer = torch.optim.SGD([torch.ones(1)], lr=1.0)
+    told = wrapped(torch.optim.lr_scheduler.LambdaLR(optimizer, epoch_factor or (lambda epoch: 1.0))).state_dict()
+    return {**told, **(told["lr_lambdas"][0] or {})}["__annotations__"]
+
+class Factor:
+    def __call__(self, epoch):
+        return 1.0
+
 def evaluated():
     (reference,) = typing.get_args(typing.List["int"])
     return getattr(reference, "_evaluate", getattr(reference, "evaluate", None))({}, {}, frozenset())
@@ -147,13 +159,16 @@ tricks = [
     lambda: fielded(ADDRESS),
     lambda: np.asarray(bytearray(8)).base.release(),
     planned,
+    scheduled,
+    lambda: scheduled(wrapped(Factor())),
+    lambda: wrapped(Record(a=1))["__annotations__"],
     lambda: torch.ones(2).apply_(abs),
     lambda: torch.ones(2).map_(torch.ones(2), max),
 ]
 for trick in tricks:
     try:
         print("got", trick())
-    except (PermissionError, ValueError, Unfit, BufferError, AttributeError):
+    except (PermissionError, ValueError, Unfit, BufferError, AttributeError, KeyError):
         print("stopped")
 
 parts = torch.nn.ParameterList([torch.ones(1)])
@@ -172,7 +187,7 @@ print(torch.distributions.Normal(0.0, 1.0), dataclasses.replace(Kept(), x=2))
 def test_libraries_follow_no_names_that_lead_out() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", TRICKS], capture_output=True, text=True, check=True)
     *tried, last = done.stdout.splitlines()
-    assert tried == ["stopped"] * 28
+    assert tried == ["stopped"] * 31
     assert last == "Normal(loc: 0.0, scale: 1.0) Kept(x=2)"
 
 

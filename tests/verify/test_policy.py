@@ -144,6 +144,19 @@ def run(net, phases):
             total = sum(net(x).mean().item() for x in batches)
     return best, total
 """,
+    "kinds and their names": """
+from typing import Optional, Union
+
+import numpy as np
+import torch
+
+
+@torch.jit.ignore
+def f(x: Union[np.ndarray, torch.Tensor], y: Optional[np.ndarray] = None) -> np.ndarray | None:
+    if torch.jit.is_scripting() or not isinstance(x, (np.ndarray, torch.Tensor)):
+        raise TypeError(f"{f.__name__} of {x.__class__.__name__} and {type(y).__name__}")
+    return x
+""",
     "module alias": """
 import torch
 

@@ -272,6 +272,9 @@ rfftn
 debug_unwrap functional_call functionalize grad grad_and_value hessian jacfwd jacrev jvp linearize rearrange
 replace_all_batch_norm_modules_ stack_module_state vjp vmap
 """,
+    "torch.jit": """
+Final annotate export ignore is_scripting is_tracing unused
+""",
     "torch.linalg": """
 LinAlgError cholesky cholesky_ex cond cross det diagonal eig eigh eigvals eigvalsh householder_product inv inv_ex
 ldl_factor ldl_factor_ex ldl_solve lstsq lu lu_factor lu_factor_ex lu_solve matmul matrix_exp matrix_norm

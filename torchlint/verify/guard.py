@@ -547,10 +547,10 @@ def _tame_fields() -> None:
 
 
 def _tame_schedulers(torch: Any) -> None:
-    """Let learning rate schedulers load plain data alone.
+    """Let learning rate schedulers load plain data alone, and tell of no special attributes.
 
     Theirs is an update of their attributes from whatever they are given, by which code could make objects that pretend
-    to lie at any address.
+    to lie at any address; and they tell all that they have, which `functools.update_wrapper` adds to.
     """
 
     def plainly(value: Any, depth: int = 8) -> Any:
@@ -573,12 +573,27 @@ def _tame_schedulers(torch: Any) -> None:
 
         return load_state_dict
 
+    def bare(value: Any) -> Any:
+        if type(value) is list:
+            return [bare(item) for item in value]
+        if type(value) is not dict:
+            return value
+        return {key: bare(item) for key, item in value.items() if not str(key).startswith("__")}
+
+    def told(original: Any) -> Any:
+        def state_dict(self: Any) -> Any:
+            return bare(original(self))
+
+        return state_dict
+
     from torch.optim import lr_scheduler, swa_utils
 
     for module in (lr_scheduler, swa_utils):
         for kind in vars(module).values():
             if isinstance(kind, type) and "load_state_dict" in vars(kind) and kind.__module__ == module.__name__:
                 kind.load_state_dict = tamed(kind.load_state_dict)  # type: ignore[attr-defined]
+            if isinstance(kind, type) and "state_dict" in vars(kind) and kind.__module__ == module.__name__:
+                kind.state_dict = told(kind.state_dict)  # type: ignore[attr-defined]
 
 
 # -- what figures rest on ----------------------------------------------------------------------------------------------
@@ -664,7 +679,7 @@ def changed(before: Marks, after: Marks, torch: Any) -> str | None:
                 continue
             code = getattr(value, "__code__", None)
             file = code.co_filename if code is not None else ""
-            if name.endswith("Event.elapsed_time") and file == os.path.join(HERE, "watches.py"):
+            if name.endswith("Event.elapsed_time") and file == os.path.join(HERE, "worker.py"):
                 continue  # the worker counts readings of events that were not reached
             if name.endswith(".step") and file == torch.optim.Optimizer.__init__.__code__.co_filename:
                 continue

@@ -86,6 +86,10 @@ GRANTED = {
     "torch.nn.attention.flex_attention.flex_attention": "compile",
     "torch.utils.data.DataLoader": "processes",
 }
+# Special attributes that are texts, whoever has them.
+TEXTS = frozenset(("__name__", "__qualname__"))
+# A class that takes addresses where it is called, and is named in annotations and tests of kinds alone.
+KIND = "numpy.ndarray"
 # What is safe as it is called, which is looked at: it must be known by its name wherever it stands.
 WATCHED = frozenset({"torch.compile", STANCE}) | WRAPPERS
 CALLED = frozenset("getattr hasattr setattr delattr super type print".split())
@@ -234,6 +238,7 @@ class _Checker(ast.NodeVisitor):
         self.settled = _settled(tree)
         self.called: set[ast.expr] = set()  # expressions that stand where they are called
         self.decorators: set[ast.expr] = set()
+        self.kinds: set[ast.AST] = set()  # expressions in annotations and tests that name a class and hand it nowhere
 
     def run(self) -> list[Refusal]:
         for statement in self.tree.body:
@@ -396,7 +401,8 @@ class _Checker(ast.NodeVisitor):
         if thing is None:
             return
         if thing.kind == "unlisted":
-            self.refuse(node, f"{thing.path} is not on the list of allowed names")
+            if thing.path != KIND or node not in self.kinds:
+                self.refuse(node, f"{thing.path} is not on the list of allowed names")
         elif thing.kind == "unclear":
             self.refuse(node, f"{thing.path} is a module here and something else there")
         elif thing.kind == "either":
@@ -433,6 +439,8 @@ class _Checker(ast.NodeVisitor):
         if self.mangled(name) in _REFUSED:
             self.refuse(node, f"the attribute {self.mangled(name)} is never allowed")
         if _SPECIAL.fullmatch(name):
+            if name in TEXTS or (name == "__class__" and node in self.kinds):
+                return
             if name not in PARENT_METHODS or node not in self.called or not self.is_class(base):
                 self.refuse(node, f"the special attribute {name} is read")
         elif name in _REFUSED and not self.is_formatting(node, name):
@@ -497,6 +505,8 @@ class _Checker(ast.NodeVisitor):
             elif node.attr in _REFUSED or self.mangled(node.attr) in _REFUSED:
                 self.refuse(node, f"the attribute {self.mangled(node.attr) or node.attr} is never allowed")
         else:
+            if node.attr in TEXTS:
+                self.kinds.add(node.value)  # x.__class__.__name__
             self.attribute(node, node.attr, node.value)
         if base is not None and base.kind == "name" and base.path in ENUMS | WRAPPERS:
             self.refuse(node, f"an attribute of {base.path} is read")
@@ -573,6 +583,9 @@ class _Checker(ast.NodeVisitor):
             self.refuse(node, "type is called to make a class")
         elif name == "super" and (node.keywords or _starred(node) or len(node.args) not in (0, 2)):
             self.refuse(node, "super is called in an unusual way")
+        elif name in ("isinstance", "issubclass") and len(node.args) == 2:
+            asked = node.args[1]
+            self.kinds.update(asked.elts if isinstance(asked, ast.Tuple) else [asked])
         elif name == "print" and any(keyword.arg not in ("sep", "end", "flush") for keyword in node.keywords):
             self.refuse(node, "print to something other than standard output")
 
@@ -626,7 +639,23 @@ class _Checker(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.decorators.update(node.decorator_list)
+        for annotation in (*(argument.annotation for argument in _arguments(node)), node.returns):
+            if annotation is not None and self.is_annotation(annotation):
+                self.kinds.update(ast.walk(annotation))
         self.enter(node, _outside(node))
+
+    def is_annotation(self, node: ast.AST) -> bool:
+        """Whether the expression is made of classes and of their generics alone, none of which the code defines."""
+        if isinstance(node, ast.Constant):
+            return True
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return all(map(self.is_annotation, node.elts))
+        if isinstance(node, ast.Subscript):
+            return self.is_annotation(node.value) and self.is_annotation(node.slice)
+        if isinstance(node, ast.BinOp):
+            return self.is_annotation(node.left) and self.is_annotation(node.right)
+        thing = self.resolve(node)
+        return thing is not None and (thing.kind in ("name", "builtin") or thing.path == KIND)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
         self.refuse(node, "asynchronous code")

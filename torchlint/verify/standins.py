@@ -599,13 +599,18 @@ class Plain:
         self.__dict__.update(attributes)
 
 
+def _fields(record: Plain) -> dict[str, Any]:
+    """Its attributes, without special ones, which `functools.update_wrapper` gives to anything."""
+    return {name: value for name, value in record.__dict__.items() if not name.startswith("__")}
+
+
 class Record(Plain):
     """A stand-in for a batch or a result with fields, which moves as one."""
 
     def to(self, *where: Any, **options: Any) -> Record:
         moved = {
             name: value.to(*where, **options) if hasattr(value, "to") else value
-            for name, value in self.__dict__.items()
+            for name, value in _fields(self).items()
         }
         return Record(**moved)
 
@@ -613,13 +618,13 @@ class Record(Plain):
         return self.to("cuda", **options)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.__dict__[key] if type(key) is str else list(self.__dict__.values())[key]
+        return _fields(self)[key] if type(key) is str else list(_fields(self).values())[key]
 
     def items(self) -> Any:
-        return self.__dict__.items()
+        return _fields(self).items()
 
     def keys(self) -> Any:
-        return self.__dict__.keys()
+        return _fields(self).keys()
 
 
 def inert(torch: Any, of: str) -> Any:

@@ -1,4 +1,4 @@
-# refused: the module torch.jit is not on the list
+# refused: torch.jit.script is not on the list
 import torch.jit
 
 
