@@ -679,7 +679,7 @@ def changed(before: Marks, after: Marks, torch: Any) -> str | None:
                 continue
             code = getattr(value, "__code__", None)
             file = code.co_filename if code is not None else ""
-            if name.endswith("Event.elapsed_time") and file == os.path.join(HERE, "worker.py"):
+            if name.endswith("Event.elapsed_time") and file == os.path.join(HERE, "watches.py"):
                 continue  # the worker counts readings of events that were not reached
             if name.endswith(".step") and file == torch.optim.Optimizer.__init__.__code__.co_filename:
                 continue
