@@ -139,6 +139,15 @@ class Context:
             asks |= link.asks
         return asks
 
+    def flags_around(self) -> frozenset[str]:
+        """The flags of every `with` around it in its function."""
+        flags: frozenset[str] = frozenset()
+        for link in self.chain():
+            if link.scope is Scope.FUNCTION:
+                break
+            flags |= link.flags
+        return flags
+
     def on_every_way(
         self, holds: Callable[[Context], bool | None], _seen: frozenset[FunctionInfo] = frozenset()
     ) -> bool:

@@ -33,6 +33,7 @@ _DONE = tuple(
         EffectKind.ZERO_GRAD,
         EffectKind.CLOCK,
         EffectKind.FORWARD,
+        EffectKind.PLAY,
     )
 )
 _WORK = _OF_ITS_OWN | {EffectKind.FORWARD}
@@ -181,7 +182,7 @@ class _Teller:
             info.method,
             info.hook,
             (info.is_abstract, info.is_context_manager, info.is_generator, info.no_grad, info.passed_on),
-            (info.compiled, info.fullgraph, info.uncompiled, info.stored),
+            (info.compiled, info.fullgraph, info.uncompiled, info.stored, sorted(info.held or ())),
             [(parameter.name, parameter.star, self._value(parameter.declared)) for parameter in info.parameters],
             self._value(info.returns),
             [self._value(value) for _, value, _ in info.return_sites],

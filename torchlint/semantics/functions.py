@@ -50,6 +50,7 @@ class EffectKind(Enumeration):
     OPTIMIZER_STEP = "optimizer step"
     ZERO_GRAD = "zero grad"
     FORWARD = "forward"  # calls a module
+    PLAY = "play"  # a simulator takes a step: `obs, reward, done, info = env.step(action)`
     CALL = "call"  # calls a function of this file: its effects follow in its own list
     RECORD = "record"  # records an event
     ELAPSED = "elapsed"  # reads the time between two events
@@ -142,6 +143,7 @@ class FunctionInfo:
     callers: list[CallerSite] = field(default_factory=list)
     is_generator: bool = False
     no_grad: bool = False  # a decorator turns autograd off
+    held: frozenset[str] | None = None  # the flags of the `with` around each of its yields
     compiled: bool = False  # a decorator or a call of torch.compile covers it
     fullgraph: bool = False
     uncompiled: bool = False  # a decorator keeps the compiler out of it and of what it calls

@@ -196,7 +196,9 @@ def _step_reason(loop: Context) -> str:
         return "this loop steps an optimizer"
     if facts.iterable is not None and facts.iterable.kind is Kind.LOADER:
         return "this loop takes a batch from a loader on every step"
-    return "this loop runs a model on every step"
+    if own_work(loop, frozenset({EffectKind.FORWARD})):
+        return "this loop runs a model on every step"
+    return "this loop takes a step of a simulator on every round"
 
 
 _INTERFACE_REASONS = {

@@ -18,7 +18,7 @@ from torchlint.semantics.values import Gate, Kind, Value
 
 WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
 FURTHER = (Iterates.STEPS, Iterates.EPOCHS)
-_RUNS = frozenset({EffectKind.FORWARD})
+_RUNS = frozenset({EffectKind.FORWARD, EffectKind.PLAY})
 
 
 def own_work(loop: Context, kinds: frozenset[EffectKind]) -> bool:

@@ -444,6 +444,8 @@ def _join_kinds(a: Value, b: Value) -> Value:
         known = x.kind in (Kind.NDARRAY, Kind.MODULE, Kind.CONTAINER) or (x.kind is Kind.OBJECT and x.cls is not None)
         if known and y.kind is Kind.UNKNOWN:
             return x.but(conf=min(x.conf, Confidence.LIKELY), device=x.device | (y.device if x.device else 0))
+        if x.kind is Kind.CONTAINER and y.kind is Kind.BATCH and x.elem is not None and x.elem.kind is Kind.TENSOR:
+            return x.but(conf=min(x.conf, Confidence.LIKELY))  # the losses as a model gave them, or their means
         if x.kind is Kind.FUNCTION and y.kind is Kind.UNKNOWN and (x.fn is not None or x.choices):
             return x.but(fn=None, bound=None, qual=None, choices=_with_unknown(x))  # `update or default_update`
         if x.kind is Kind.CLOCK and y.kind is Kind.NUMBER:

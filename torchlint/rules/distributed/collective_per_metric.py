@@ -71,7 +71,8 @@ class CollectivePerMetric(Rule):
         if value.qual == "torch.nn.Parameter" or (name is not None and name.rsplit(".", 1)[-1] in ("grad", "data")):
             return
         gathers = site.callee in _GATHERS  # no graph goes through those
-        if not gathers and (value.graph & ATTACHED or name is None):
+        copied = bool(value.origins) and all(map(_is_copy, value.origins))  # what is trained is left as it is
+        if not gathers and (value.graph & ATTACHED and not copied or name is None):
             return
         function = model.function_of(site.context)
         if name is not None and (function.needs_graph(name) or self._computes(name, site, model)):
@@ -85,7 +86,7 @@ class CollectivePerMetric(Rule):
             f"{quote(site.node)} is a collective of its own {often(hot)}, for a value that is only reported",
             "collect the values that are reported, stack them, and reduce them together on the steps that log",
             Confidence.LIKELY
-            if hot.trains and (value.graph & ATTACHED if gathers else name is not None and value.graph == DETACHED)
+            if hot.trains and (value.graph & ATTACHED if gathers else copied or value.graph == DETACHED)
             else Confidence.POSSIBLE,
             because(hot),
         )
@@ -104,7 +105,8 @@ class CollectivePerMetric(Rule):
 
     def _goes_on(self, name: str, site: sites.Call, model: Model) -> bool:
         for binary in model.sites.binaries:
-            if binary.context.owner is site.context.owner and binary.result.graph & ATTACHED:
+            own = isinstance(binary.node, cst.AugAssign) and dotted(binary.left_node) == name  # `total /= world`
+            if binary.context.owner is site.context.owner and binary.result.graph & ATTACHED and not own:
                 if name in (dotted(binary.left_node), dotted(binary.right_node)):
                     return True
         calls = [call for call in model.sites.calls if call.context.owner is site.context.owner]
@@ -160,6 +162,10 @@ def _branches(node: cst.CSTNode, model: Model) -> bool:
     while isinstance(around, (cst.UnaryOperation, cst.BooleanOperation, cst.Comparison)):
         node, around = around, model.parent(around)
     return isinstance(around, (cst.If, cst.While, cst.IfExp)) and around.test is node
+
+
+def _is_copy(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "clone"
 
 
 def _is_gradient(node: cst.CSTNode) -> bool:

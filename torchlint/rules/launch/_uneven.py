@@ -8,6 +8,7 @@ import libcst as cst
 
 from torchlint.rules._patterns import operation
 from torchlint.rules.launch._bodies import calls_in
+from torchlint.rules.launch._walked import is_unbound
 from torchlint.semantics import sites
 from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
@@ -52,6 +53,8 @@ def _looks_up(model: Model, node: cst.CSTNode, targets: set[str]) -> bool:
         return False
     held = model.value(node.value)
     if len(node.slice) > 1 or held.kind not in (Kind.CONTAINER, Kind.MODULE, Kind.UNKNOWN) or held.may_be_device:
+        return False
+    if is_unbound(held, model):
         return False
     return any(type(part.slice) is cst.Index and names_read(part.slice.value) & targets for part in node.slice)
 

@@ -39,7 +39,7 @@ def _walks(site: sites.Loop, model: Model, body: list[cst.CSTNode], targets: set
     confidence: Confidence | None = None
     if (iterable.qual or "").startswith("range"):
         confidence = Confidence.SURE
-    elif iterable.qual == "tensor size" or _is_unbound(iterable, model):
+    elif iterable.qual == "tensor size" or is_unbound(iterable, model):
         elements = [iterable.elem] if iterable.elem is not None else []
         members = [*elements, *(member for element in elements for member in (element.items or {}).values())]
         tensors = [member for member in members if member.kind is Kind.TENSOR]
@@ -82,7 +82,7 @@ def _beside_lists(site: sites.Loop, model: Model) -> bool:
         and any(
             argument.value.kind is not Kind.TENSOR
             and not (argument.value.qual or "").startswith("range")
-            and not _is_unbound(argument.value, model)
+            and not is_unbound(argument.value, model)
             for argument in call.arguments
         )
     )
@@ -97,12 +97,19 @@ def _is_undeclared(iterable: Value, site: sites.Loop, model: Model) -> bool:
     return declared is None or declared.kind is not Kind.TENSOR
 
 
-def _is_unbound(value: Value, model: Model) -> bool:
-    """Whether it is what `unbind` gave."""
+def is_unbound(value: Value, model: Model) -> bool:
+    """Whether it is what `unbind` gave, or a split into pieces of one: all slices, and of one size."""
     for origin in value.origins:
         call = model.call(origin)
-        if call is not None and (call.callee or call.method or "").rpartition(".")[2] == "unbind":
+        name = (call.callee or call.method or "").rpartition(".")[2] if call is not None else ""
+        if name == "unbind":
             return True
+        if call is not None and name == "split":
+            size = call.argument(1 if call.method is None else 0, "split_size") or call.argument(
+                None, "split_size_or_sections"
+            )
+            if size is not None and size.value.const == 1:
+                return True
     return False
 
 
@@ -120,6 +127,8 @@ def _evidence(model: Model, node: cst.CSTNode, targets: set[str]) -> Confidence 
         indices += [low for part in node.slice if (low := slice_of_one(part.slice)) is not None]
         if base.on_host or not any(names_read(index) & targets for index in indices):
             return None
+        if base.kind is Kind.CONTAINER and base.elem is not None and is_unbound(base, model):
+            return None if base.elem.on_host else min(base.elem.conf, Confidence.LIKELY)
         if base.kind in MAYBE_TENSORS and len(node.slice) > 1 and not model.uses_numpy:
             return Confidence.LIKELY  # only a tensor takes several positions
         if base.kind is Kind.TENSOR:

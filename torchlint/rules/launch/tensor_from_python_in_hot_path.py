@@ -28,6 +28,7 @@ from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
 _TYPED: Final = ("torch.Tensor", *known.TENSOR_CLASSES)
 _ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum where lerp".split())
+_OF_MATH: Final = frozenset("sqrt rsqrt exp log".split())  # which `math` has for numbers
 _FORMS: Final = frozenset("list tuple sorted".split())
 _MEMBERS: Final = frozenset("keys values items copy".split())
 _MOVES: Final = (".to", *(f".{name}" for name in MOVES))
@@ -55,8 +56,10 @@ class TensorFromPythonInHotPath(Rule):
         if not number and not _is_python_data(data):
             return
         sums = number and _starts_sum(model, site)
-        computes = number and (sums or _computes(model, site.node))
-        if not computes and not passed:
+        roots = number and _computes(model, site.node, _OF_MATH)
+        computes = number and (sums or roots or _computes(model, site.node, _ARITHMETIC))
+        filled = _is_filled(data)
+        if not computes and not passed and not filled:
             new = _is_new(data.node, site.context, hot, model)
             rows = hot.rate in (Iterates.ELEMENTS, Iterates.OTHER)  # one copy for all of them would do
             if new and not rows and not number and not _is_of_sizes(data.value):
@@ -68,12 +71,14 @@ class TensorFromPythonInHotPath(Rule):
         yield Report(
             site.node,
             f"{quote(site.node)} copies Python data to the device {often(hot)}, and the host waits for the copy",
-            "compute with the number itself: a Python number rides along with the kernel"
+            "fill it there: `torch.full`"
+            if filled
+            else "compute with the number itself: a Python number rides along with the kernel"
             if number
             else "make the tensor once and keep it: a buffer of the module, or before the loop",
             confidence,
             because(hot),
-            _repairs.plain_number(model, site, data) if computes and not sums else None,
+            _repairs.plain_number(model, site, data) if computes and not sums and not roots else None,
         )
 
 
@@ -192,10 +197,20 @@ def _is_of_sizes(value: Value) -> bool:
     return value.kind is Kind.SHAPE or value.qual == "tensor size"
 
 
-def _computes(model: Model, made: cst.CSTNode) -> bool:
+def _computes(model: Model, made: cst.CSTNode, names: frozenset[str]) -> bool:
     """Whether the tensor is used in arithmetic alone, where a number would do."""
     steps = list(consumers(model, made))
-    return bool(steps) and all(step is not None and step.name in _ARITHMETIC for step in steps)
+    return bool(steps) and all(step is not None and step.name in names for step in steps)
+
+
+def _is_filled(data: sites.Argument) -> bool:
+    """`[t] * n`: one number, as often as asked for."""
+    node = data.node
+    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Multiply):
+        return False
+    lists = [side for side in (node.left, node.right) if isinstance(side, (cst.List, cst.Tuple))]
+    held = data.value.elem
+    return len(lists) == 1 and len(lists[0].elements) == 1 and held is not None and held.kind is Kind.NUMBER
 
 
 def _starts_sum(model: Model, site: sites.Call) -> bool:

@@ -352,4 +352,7 @@ def given_to_caller(name: str, context: Context, loop: Context | None, model: Mo
         hot = model.hot(context)
         if hot is not None and hot.trains and not backward:
             return False
+    elif owner.parent is not None:  # a closure, which is a step: its own backward has run
+        backward = [effect for effect in owner.effects if effect.kind is EffectKind.BACKWARD]
+        return not any(_runs_along(effect.context, context) for effect in backward)
     return True

@@ -184,6 +184,7 @@ class _Making:
             or self._fills(use, model)
             or self._is_passed(use, model)
             or _is_moved(use, transfer, model)
+            or _is_either(use, transfer, model)
             for use in uses
         )
 
@@ -262,6 +263,13 @@ def _is_moved(use: cst.BaseExpression, transfer: transfers.Transfer, model: Mode
     """Whether a use stands in the function that makes the copy: it moves whatever it is given."""
     target = transfer.site.target
     return target is not None and _lies_in(use, target, model)
+
+
+def _is_either(use: cst.BaseExpression, transfer: transfers.Transfer, model: Model) -> bool:
+    """Whether a use is of what was made or moved, whichever it is: `x = x.cuda() if cuda else x`, and behind that."""
+    around = model.parent(use)
+    left = isinstance(around, cst.IfExp) and transfer.site.node in (around.body, around.orelse)
+    return left or model.value(use).may_be_device
 
 
 def _lies_in(use: cst.BaseExpression, function: FunctionInfo, model: Model) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
+from torchlint.knowledge.names import LOADERS
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _loaders as loaders
@@ -38,7 +39,8 @@ class LoaderWithoutPinnedMemory(Rule):
             if site.node not in feeds:
                 continue
             confidence, copy = feeds[site.node]
-            if _holds_what_was_computed(site, model):
+            unknown = site.callee not in LOADERS and site.result.cls is None  # its options are its own
+            if _holds_what_was_computed(site, model) or unknown:
                 confidence = Confidence.POSSIBLE
             yield Report(
                 site.node,

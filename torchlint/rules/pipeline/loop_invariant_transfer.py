@@ -224,10 +224,12 @@ def _attributes_in(node: cst.BaseExpression, owner: FunctionInfo, model: Model) 
     while todo:
         part = todo.pop()
         name = dotted(part) if isinstance(part, (cst.Name, cst.Attribute)) else None
+        if _bounds(part, model):
+            continue
         if name is not None and name.startswith("self."):
             names.add(name)
         elif name is not None:
-            if model.value(part).kind in (Kind.NAMESPACE, Kind.DTYPE, Kind.NONE) or _bounds(part, model):
+            if model.value(part).kind in (Kind.NAMESPACE, Kind.DTYPE, Kind.NONE):
                 continue
             made = [assign.value_node for assign in model.sites.assigned(name) if assign.context.owner is owner]
             if len(made) != 1 or made[0] is None or name in followed:

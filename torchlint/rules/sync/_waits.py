@@ -10,10 +10,10 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often
-from torchlint.semantics import rounds, surroundings
+from torchlint.semantics import hotness, rounds, surroundings
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Parameter
+from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Parameter, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
 from torchlint.semantics.sites import Binary
@@ -48,13 +48,24 @@ def waits(model: Model, value: Value, context: Context, *, by_method: bool = Fal
     if confidence is None or surroundings.on_host_alone(context) or given_on_host(model, value, context):
         return None
     hot = model.hot(context)
-    if hot is not None and not hot.trains and measures(model, context) and not only_meters(model, context):
+    trains = hot is not None and (hot.trains or (context.owner is not None and _is_trained(context.owner)))
+    if hot is not None and not trains and measures(model, context) and not only_meters(model, context):
         return None  # the wait that closes the interval of a benchmark
     return at_rate(
         model,
         context,
         confidence,
         evident=value.may_be_device or (value.kind in (Kind.TENSOR, Kind.BATCH) and value.conf > Confidence.POSSIBLE),
+    )
+
+
+@question(False)
+def _is_trained(function: FunctionInfo) -> bool:
+    """Whether a module's forward is run by a step that trains: clocks around that tell how long steps take."""
+    return function.role is Role.FORWARD and any(
+        (above is not None and above.trains) or (caller.context.owner is not None and _is_trained(caller.context.owner))
+        for caller in function.callers
+        for above in (hotness.hot(caller.context),)
     )
 
 
@@ -134,7 +145,9 @@ def only_meters(model: Model, context: Context) -> bool:
         if effect.context.inside(loop):
             if effect.kind is EffectKind.CLOCK:
                 order[effect.node] = index
-            elif effect.callee is not None and _reads_clock(effect.callee, model):
+            elif effect.kind is EffectKind.ELAPSED or (
+                effect.callee is not None and _reads_clock(effect.callee, model)
+            ):
                 return False
     return not any(
         site.context.inside(loop)
@@ -172,6 +185,7 @@ def _clocks(function: FunctionInfo, model: Model) -> tuple[Context, ...]:
         effect.context
         for effect in function.effects
         if (effect.kind is EffectKind.CLOCK and not _is_deadline(effect.node, model))
+        or effect.kind is EffectKind.ELAPSED
         or (effect.callee is not None and _reads_clock(effect.callee, model))
     )
 

@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.semantics import sites
 from torchlint.semantics.factors import factors, terms
+from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.names import attribute_asked, dotted, holder, identifier
 from torchlint.semantics.project import Missing
 from torchlint.semantics.reading.calls import CallReader
@@ -41,6 +42,9 @@ _AUGMENTED: dict[type[cst.BaseAugOp], str] = {
     cst.LeftShiftAssign: "<<",
     cst.RightShiftAssign: ">>",
 }
+
+
+_PLAYED = (4, 5)  # what a simulator gives for an action: since 2022 it says apart why an episode ends
 
 
 class BindingReader(CallReader):
@@ -125,9 +129,18 @@ class BindingReader(CallReader):
         for target in node.targets:
             self.assign(target.target, value, node, node.value)
         if len(node.targets) == 1:
+            self.note_play(node.targets[0].target, node.value)
             self.note_sum(node.targets[0].target, node.value)
             self.note_count(node.targets[0].target, node.value)
             self.self_sum(node, node.targets[0].target)
+
+    def note_play(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
+        """`obs, reward, done, info = env.step(action)`: what gives that many things for an action is a simulator."""
+        if type(target) is not cst.Tuple or len(target.elements) not in _PLAYED or type(value) is not cst.Call:
+            return
+        if type(value.func) is cst.Attribute and value.func.attr.value == "step" and value.args:
+            if self.eval_quietly(value.func.value).kind in (Kind.UNKNOWN, Kind.OBJECT):
+                self.effect(EffectKind.PLAY, value)
 
     def note_count(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
         """`step = step + 1`: it counts."""

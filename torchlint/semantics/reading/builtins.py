@@ -313,7 +313,9 @@ def _dict_call(reader: MethodReader, site: sites.Call) -> Value:
             elem = join_optional(elem, value)
         elif value.kind is Kind.CONTAINER:
             items.update({k: v for k, v in (value.items or {}).items() if isinstance(k, str)})
-            elem = join_optional(elem, reader.element(value, values=True))
+            held = reader.element(value, values=True)
+            pair = held.items if value.qual != "dict" and held.kind is Kind.CONTAINER else None
+            elem = join_optional(elem, pair[1] if pair and set(pair) == {0, 1} else held)  # `dict(zip(names, values))`
     return Value(Kind.CONTAINER, qual="dict", items=items or None, elem=elem, origins=(site.node,))
 
 

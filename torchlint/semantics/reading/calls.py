@@ -124,7 +124,8 @@ class CallReader(ManagerReader):
             return self.call_own(function.fn, function.bound, site)
         if function.cls is not None:
             if function.kind is Kind.CLASS:
-                return self.construct(function.cls, site)
+                made = self.construct(function.cls, site)
+                return made if function.qual is not None else made.but(origins=())  # one of those below it: see `join`
             called = function.cls.find_method("forward" if function.kind is Kind.MODULE else "__call__")
             if called is None and function.kind is Kind.MODULE:
                 return self.call_module(function, site)

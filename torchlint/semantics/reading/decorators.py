@@ -157,6 +157,9 @@ class DecoratorReader(OwnCallReader):
         qual = self.eval_quietly(call.func).qual if call is not None else decorator.qual
         if qual == "torch.compile":
             self.compile_class(info, self.wants_fullgraph(call))
+        own = decorator.fn.parameters[decorator.bound is not None :] if decorator.fn is not None else []
+        if own:
+            self.pass_value(own[0], node, value, {})  # a register of the program's classes
         return value
 
     def compile_class(self, cls: ClassInfo, fullgraph: bool) -> None:

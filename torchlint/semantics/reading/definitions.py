@@ -229,6 +229,8 @@ class DefinitionReader(BindingReader):
                 value = (
                     join(passed, value) if value.kind is passed.kind and value.device not in (0, ANYWHERE) else passed
                 )
+                if value.kind is Kind.BATCH and declared.kind is Kind.TENSOR and not value.items:
+                    value = value.but(kind=Kind.TENSOR)  # of what may be any structure it is the one that is asked for
                 if value.kind is Kind.TENSOR and declared.kind is Kind.TENSOR and value.conf < declared.conf:
                     value = value.but(conf=declared.conf)  # callers know less of it than the annotation says
         if info.role is Role.HOOK and (value is None or value.kind is Kind.UNKNOWN):
@@ -257,8 +259,11 @@ class DefinitionReader(BindingReader):
             elif value.kind is Kind.UNKNOWN and info.role is Role.STEP:
                 value = _given_by_framework(parameter)
         elif value.kind is Kind.TENSOR and value.conf is Confidence.POSSIBLE:  # as callers guess: its uses may tell
-            told = self.refine(value, info.duck.get(parameter.name))
+            uses = info.duck.get(parameter.name, set())
+            told = self.refine(value, uses)
             value = told if told.kind is Kind.TENSOR else value
+            if uses & known.REDUCTIONS and not self.model.uses_numpy:
+                value = value.but(conf=Confidence.LIKELY)
         value = value.but(deps=bits, ident=parameter.index)
         return self.rooted(value, parameter.name)
 

@@ -147,6 +147,8 @@ class ExpressionReader(ElementReader):
             value = NONE
         self.frame.yields.append(value)
         self.frame.passes.add(passes)
+        info, flags = self.frame.info, self.context.flags_around()
+        info.held = flags if info.held is None else info.held & flags
         self.effect(EffectKind.YIELD, node, value)
         return UNKNOWN
 

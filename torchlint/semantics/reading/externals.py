@@ -110,7 +110,7 @@ class ExternalReader(MethodReader):
             drawn = self.element(site.arguments[0].value)
             many = Value(Kind.CONTAINER, qual="list", elem=drawn, origins=(site.node,))
             return drawn if qual == "random.choice" else many
-        if top == "copy":
+        if top == "copy" or qual == "weakref.proxy":
             return site.arguments[0].value.but(ident=None) if site.arguments else UNKNOWN
         if qual in ("collections.defaultdict", "collections.OrderedDict", "collections.deque", "collections.Counter"):
             return _collection(qual, site)

@@ -21,6 +21,10 @@ _COUNTER_NAMES = frozenset(
 )
 
 
+_SET = ("1", "true", "True", "yes", "on")
+_ENVIRONMENT = ("os.environ.get", "os.getenv")
+
+
 class GateReader(NarrowingReader):
     """Tells how often the branches of tests run."""
 
@@ -38,6 +42,8 @@ class GateReader(NarrowingReader):
             # Where only another backend runs (mps, npu, meta), nothing waits for CUDA either.
             then, other = (Gate.NONE, Gate.HOST) if right.const == "cuda" else (Gate.HOST, Gate.NONE)
             return (then, other) if operator == "==" else (other, then) if operator == "!=" else None
+        if operator == "==" and right.const in _SET and _is_unset(left, right.const):
+            return (Gate.DEBUG, Gate.NONE)
         if (  # `i + 1 == len(loader)`
             type(left_node) is cst.BinaryOperation
             and isinstance(left_node.operator, (cst.Add, cst.Subtract))
@@ -357,3 +363,12 @@ def _taken_from_in(body: cst.CSTNode) -> frozenset[str | None]:
         and type(part.func) is cst.Attribute
         and part.func.attr.value in ("pop", "popitem", "popleft", "clear")
     )
+
+
+def _is_unset(value: Value, wanted: str) -> bool:
+    """Whether it is a switch in the environment that is off unless someone sets it so."""
+    asked = value.origin if value.qual in _ENVIRONMENT else None
+    if not isinstance(asked, cst.Call):
+        return False
+    default = asked.args[1].value if len(asked.args) > 1 else None
+    return default is None or (isinstance(default, cst.SimpleString) and default.raw_value != wanted)

@@ -112,6 +112,9 @@ class InstanceReader(EvidenceReader):
             name.startswith("torch.optim.") and "lr_scheduler" not in name for name in cls.base_names
         ):
             return Value(Kind.OPTIMIZER, cls=cls, qual=cls.qualname)
+        given = any(base.cls is None and base.kind is Kind.UNKNOWN for base in cls.bases)
+        if given and {"step", "zero_grad"} <= cls.methods.keys():  # as `class Private(base)` within a function
+            return Value(Kind.OPTIMIZER, Confidence.LIKELY, cls=cls, qual=cls.qualname)
         if self.is_dataset(cls):
             return Value(Kind.DATASET, cls=cls, qual=cls.qualname)
         if cls.is_a(*known.LOADERS):

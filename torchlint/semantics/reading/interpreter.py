@@ -125,6 +125,7 @@ class Interpreter(StatementReader):
             info.stores.clear()
         info.taken = [parameter.passed.copy() for parameter in info.parameters]
         info.is_generator = False
+        info.held = None
         self.bind_parameters(info)
         if isinstance(node, cst.Lambda):
             self.statement = saved[2]

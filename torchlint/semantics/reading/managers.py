@@ -35,6 +35,8 @@ class ManagerReader(ExternalReader):
                 elif first is None:
                     first = value
         flags: set[str] = set()
+        if manager.fn is not None and qual == "context manager":
+            return manager.fn.held or frozenset()  # what it enters itself
         if qual in ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode"):
             mode = arguments.get("mode", first)
             if manager.optional:

@@ -9,7 +9,7 @@ from typing import Any
 import libcst as cst
 
 from torchlint.semantics import sites
-from torchlint.semantics.functions import ClassInfo, FunctionInfo
+from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo, Role
 from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.attributes import placed_with
 from torchlint.semantics.reading.expressions import ExpressionReader
@@ -46,6 +46,8 @@ class OwnCallReader(ExpressionReader):
             site = replace(site, arguments=[*given, *site.arguments])
         values = self.bind_arguments(info, bound, site)
         self.called(info, site.node, "created" if info.is_context_manager else "")
+        if info.role is Role.OPTIMIZER_STEP:
+            self.effect(EffectKind.OPTIMIZER_STEP, site.node, bound)
         if info.is_context_manager:
             return Value(Kind.OBJECT, qual="context manager", fn=info)
         self.note_roots_of(info, site)
