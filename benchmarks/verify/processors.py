@@ -97,7 +97,7 @@ def pairs() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
             loss.backward()
             optimizer.step()
             if read:
-                loss.item()
+                loss.item()  # torchlint: ignore[TL101] the cost of this is what is measured
 
     return {
         "launches": (launches, fewer_launches),

@@ -1,4 +1,3 @@
-# torchlint: file-ignore[TL1, TL503, TL7] it measures: reading results, waiting, timing and tidying are its work
 """Measures the two variants of one experiment.
 
 Of a variant it takes: time, in interleaved pairs (A B B A), each repetition from the same inputs, weights, random state

@@ -1,4 +1,4 @@
-# torchlint: file-ignore[TL1, TL503, TL7] it measures: reading results, waiting, timing and tidying are its work
+# torchlint: file-ignore[TL503, TL7] it measures: reading results, waiting, timing and tidying are its work
 """What is measured on, and its ceilings.
 
 Torch and the standard library alone, Python 3.9 or later: this travels with the worker.

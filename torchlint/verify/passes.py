@@ -1,4 +1,3 @@
-# torchlint: file-ignore[TL1, TL503, TL7] it measures: reading results, waiting, timing and tidying are its work
 """Passes of their own over the two variants of an experiment, for what they do besides taking time.
 
 Torch and the standard library alone, Python 3.9 or later: this travels with the worker.

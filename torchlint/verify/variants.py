@@ -1,4 +1,3 @@
-# torchlint: file-ignore[TL1, TL503, TL7] it measures: reading results, waiting, timing and tidying are its work
 """The two codes of an experiment, and what they are called with.
 
 Torch and the standard library alone, Python 3.9 or later: this travels with the worker.

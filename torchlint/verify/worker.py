@@ -1,4 +1,3 @@
-# torchlint: file-ignore[TL1, TL503, TL7] it measures: reading results, waiting, timing and tidying are its work
 """The process that measures one experiment: torch and the standard library alone, Python 3.9 or later.
 
 `supervise.py` starts it once, to load torch, and it forks a process for each experiment, which holds both variants,
