@@ -120,7 +120,7 @@ VALUES: tuple[type, ...] = (
 # defines one of that name.
 REFUSED_ATTRIBUTES = """
 tofile dump dumps ctypes mro format format_map from_file storage untyped_storage share_memory share_memory_ save
-save_to_buffer debug_dump export_chrome_trace export_stacks export_memory_timeline resize with_traceback
+save_to_buffer debug_dump export_chrome_trace export_stacks export_memory_timeline with_traceback
 gi_frame gi_code gi_yieldfrom cr_frame cr_code ag_frame ag_code tb_frame tb_next tb_lasti f_globals f_builtins f_locals
 f_back f_code co_code co_consts func_globals func_code set_ from_buffer newbyteorder raw_alloc raw_delete
 system popen Popen import_module CDLL PyDLL environ check_output check_call getoutput getstatusoutput
@@ -218,7 +218,8 @@ def collect() -> dict[str, set[str]]:
     for path in STANDARD:
         module = importlib.import_module(path)
         names[path] = set(members(module)) | ({"ParamSpec", "TypeVar"} if path == "typing" else set())
-    names["numpy"] = {name for name in members(np) if not name.startswith("ctypeslib")}
+    names["numpy"] = {name for name in members(np) if not name.startswith("ctypeslib")} | {"newaxis", "__version__"}
+    names["torch"].add("__version__")
     for path in ("numpy.random", "numpy.linalg", "numpy.fft"):
         names[path] = set(members(importlib.import_module(path)))
     for path, text in BY_HAND.items():

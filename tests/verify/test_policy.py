@@ -155,7 +155,11 @@ import torch
 def f(x: Union[np.ndarray, torch.Tensor], y: Optional[np.ndarray] = None) -> np.ndarray | None:
     if torch.jit.is_scripting() or not isinstance(x, (np.ndarray, torch.Tensor)):
         raise TypeError(f"{f.__name__} of {x.__class__.__name__} and {type(y).__name__}")
-    return x
+    return x[np.newaxis] if torch.__version__ >= "2.0" else x
+
+
+class Layer(torch.nn.Module):
+    __constants__ = ["width"]
 """,
     "module alias": """
 import torch

@@ -45,41 +45,42 @@ factorial floor fmod frexp fsum gamma gcd hypot inf isclose isfinite isinf isnan
 log1p log2 modf nan nextafter perm pi pow prod radians remainder sin sinh sqrt tan tanh tau trunc ulp
 """,
     "numpy": """
-False_ True_ abs absolute acos acosh add all allclose amax amin angle any append apply_along_axis apply_over_axes
-arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around array
-array2string array_equal array_equiv array_repr array_split array_str asanyarray asarray asarray_chkfinite
-ascontiguousarray asfortranarray asin asinh asmatrix astype atan atan2 atanh atleast_1d atleast_2d atleast_3d
-average bartlett base_repr binary_repr bincount bitwise_and bitwise_count bitwise_invert bitwise_left_shift
-bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman block bool bool_ broadcast broadcast_arrays
-broadcast_shapes broadcast_to busday_count busday_offset busdaycalendar byte bytes_ c_ can_cast cbrt cdouble ceil
-character choose clip clongdouble column_stack common_type complex128 complex256 complex64 complexfloating compress
-concat concatenate conj conjugate convolve copy copysign copyto corrcoef correlate cos cosh count_nonzero cov cross
-csingle cumprod cumsum cumulative_prod cumulative_sum datetime64 datetime_as_string datetime_data deg2rad degrees
-delete diag diag_indices diag_indices_from diagflat diagonal diff digitize divide divmod dot double dsplit dstack
-dtype e ediff1d einsum einsum_path empty empty_like equal errstate euler_gamma exp exp2 expand_dims expm1 extract
-eye fabs fill_diagonal finfo fix flatiter flatnonzero flexible flip fliplr flipud float128 float16 float32 float64
-float_power floating floor floor_divide fmax fmin fmod format_float_positional format_float_scientific frexp
-frombuffer fromfunction fromiter fromstring full full_like gcd generic geomspace getbufsize geterr gradient greater
-greater_equal half hamming hanning heaviside histogram histogram2d histogram_bin_edges histogramdd hsplit hstack
-hypot i0 identity iinfo imag index_exp indices inexact inf inner insert int16 int32 int64 int8 int_ intc integer
-interp intersect1d intp invert is_busday isclose iscomplex iscomplexobj isdtype isfinite isfortran isin isinf isnan
-isnat isneginf isposinf isreal isrealobj isscalar issubdtype iterable ix_ kaiser kron lcm ldexp left_shift less
-less_equal lexsort linspace little_endian log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
-logical_or logical_xor logspace long longdouble longlong mask_indices matmul matrix matrix_transpose matvec max
-maximum may_share_memory mean median meshgrid mgrid min min_scalar_type minimum mintypecode mod modf moveaxis
-multiply nan nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile
-nanprod nanquantile nanstd nansum nanvar ndenumerate ndim ndindex negative nextafter nonzero not_equal number
-object_ ogrid ones ones_like outer packbits pad partition percentile permute_dims pi piecewise place poly poly1d
-polyadd polyder polydiv polyfit polyint polymul polysub polyval positive pow power printoptions prod promote_types
-ptp put put_along_axis putmask quantile r_ rad2deg radians ravel ravel_multi_index real real_if_close reciprocal
-remainder repeat require reshape resize result_type right_shift rint roll rollaxis roots rot90 round row_stack s_
-searchsorted select set_printoptions setdiff1d seterr setxor1d shape shares_memory short sign signbit signedinteger
-sin sinc single sinh size sort sort_complex spacing split sqrt square squeeze stack std str_ subtract sum swapaxes
-take take_along_axis tan tanh tensordot tile timedelta64 trace transpose trapezoid tri tril tril_indices
-tril_indices_from trim_zeros triu triu_indices triu_indices_from true_divide trunc typename ubyte ufunc uint uint16
-uint32 uint64 uint8 uintc uintp ulong ulonglong union1d unique unique_all unique_counts unique_inverse unique_values
-unpackbits unravel_index unsignedinteger unstack unwrap ushort vander var vdot vecdot vecmat vectorize void vsplit
-vstack where zeros zeros_like
+False_ True_ __version__ abs absolute acos acosh add all allclose amax amin angle any append apply_along_axis
+apply_over_axes arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort
+argwhere around array array2string array_equal array_equiv array_repr array_split array_str asanyarray asarray
+asarray_chkfinite ascontiguousarray asfortranarray asin asinh asmatrix astype atan atan2 atanh atleast_1d atleast_2d
+atleast_3d average bartlett base_repr binary_repr bincount bitwise_and bitwise_count bitwise_invert
+bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman block bool bool_ broadcast
+broadcast_arrays broadcast_shapes broadcast_to busday_count busday_offset busdaycalendar byte bytes_ c_ can_cast
+cbrt cdouble ceil character choose clip clongdouble column_stack common_type complex128 complex256 complex64
+complexfloating compress concat concatenate conj conjugate convolve copy copysign copyto corrcoef correlate cos cosh
+count_nonzero cov cross csingle cumprod cumsum cumulative_prod cumulative_sum datetime64 datetime_as_string
+datetime_data deg2rad degrees delete diag diag_indices diag_indices_from diagflat diagonal diff digitize divide
+divmod dot double dsplit dstack dtype e ediff1d einsum einsum_path empty empty_like equal errstate euler_gamma exp
+exp2 expand_dims expm1 extract eye fabs fill_diagonal finfo fix flatiter flatnonzero flexible flip fliplr flipud
+float128 float16 float32 float64 float_power floating floor floor_divide fmax fmin fmod format_float_positional
+format_float_scientific frexp frombuffer fromfunction fromiter fromstring full full_like gcd generic geomspace
+getbufsize geterr gradient greater greater_equal half hamming hanning heaviside histogram histogram2d
+histogram_bin_edges histogramdd hsplit hstack hypot i0 identity iinfo imag index_exp indices inexact inf inner
+insert int16 int32 int64 int8 int_ intc integer interp intersect1d intp invert is_busday isclose iscomplex
+iscomplexobj isdtype isfinite isfortran isin isinf isnan isnat isneginf isposinf isreal isrealobj isscalar
+issubdtype iterable ix_ kaiser kron lcm ldexp left_shift less less_equal lexsort linspace little_endian log log10
+log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logspace long longdouble longlong
+mask_indices matmul matrix matrix_transpose matvec max maximum may_share_memory mean median meshgrid mgrid min
+min_scalar_type minimum mintypecode mod modf moveaxis multiply nan nan_to_num nanargmax nanargmin nancumprod
+nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndenumerate ndim
+ndindex negative newaxis nextafter nonzero not_equal number object_ ogrid ones ones_like outer packbits pad
+partition percentile permute_dims pi piecewise place poly poly1d polyadd polyder polydiv polyfit polyint polymul
+polysub polyval positive pow power printoptions prod promote_types ptp put put_along_axis putmask quantile r_
+rad2deg radians ravel ravel_multi_index real real_if_close reciprocal remainder repeat require reshape resize
+result_type right_shift rint roll rollaxis roots rot90 round row_stack s_ searchsorted select set_printoptions
+setdiff1d seterr setxor1d shape shares_memory short sign signbit signedinteger sin sinc single sinh size sort
+sort_complex spacing split sqrt square squeeze stack std str_ subtract sum swapaxes take take_along_axis tan tanh
+tensordot tile timedelta64 trace transpose trapezoid tri tril tril_indices tril_indices_from trim_zeros triu
+triu_indices triu_indices_from true_divide trunc typename ubyte ufunc uint uint16 uint32 uint64 uint8 uintc uintp
+ulong ulonglong union1d unique unique_all unique_counts unique_inverse unique_values unpackbits unravel_index
+unsignedinteger unstack unwrap ushort vander var vdot vecdot vecmat vectorize void vsplit vstack where zeros
+zeros_like
 """,
     "numpy.fft": """
 fft fft2 fftfreq fftn fftshift hfft ifft ifft2 ifftn ifftshift ihfft irfft irfft2 irfftn rfft rfft2 rfftfreq rfftn
@@ -116,25 +117,25 @@ strftime strptime struct_time thread_time thread_time_ns time time_ns timezone t
     "torch": """
 BoolTensor ByteTensor CharTensor DoubleTensor Event FloatTensor Generator GradScaler HalfTensor IntTensor LongTensor
 OutOfMemoryError ShortTensor Size Stream SymBool SymFloat SymInt TYPE_CHECKING Tensor USE_GLOBAL_DEPS
-USE_RTLD_GLOBAL_WITH_LIBTORCH _assert _foreach_abs _foreach_abs_ _foreach_acos _foreach_acos_ _foreach_add
-_foreach_add_ _foreach_addcdiv _foreach_addcdiv_ _foreach_addcmul _foreach_addcmul_ _foreach_asin _foreach_asin_
-_foreach_atan _foreach_atan_ _foreach_ceil _foreach_ceil_ _foreach_clamp_max _foreach_clamp_max_ _foreach_clamp_min
-_foreach_clamp_min_ _foreach_clone _foreach_copy_ _foreach_cos _foreach_cos_ _foreach_cosh _foreach_cosh_
-_foreach_div _foreach_div_ _foreach_erf _foreach_erf_ _foreach_erfc _foreach_erfc_ _foreach_exp _foreach_exp_
-_foreach_expm1 _foreach_expm1_ _foreach_floor _foreach_floor_ _foreach_frac _foreach_frac_ _foreach_lerp
-_foreach_lerp_ _foreach_lgamma _foreach_lgamma_ _foreach_log _foreach_log10 _foreach_log10_ _foreach_log1p
-_foreach_log1p_ _foreach_log2 _foreach_log2_ _foreach_log_ _foreach_max _foreach_maximum _foreach_maximum_
-_foreach_minimum _foreach_minimum_ _foreach_mm _foreach_mul _foreach_mul_ _foreach_neg _foreach_neg_ _foreach_norm
-_foreach_pow _foreach_pow_ _foreach_powsum _foreach_reciprocal _foreach_reciprocal_ _foreach_round _foreach_round_
-_foreach_rsqrt _foreach_rsqrt_ _foreach_sigmoid _foreach_sigmoid_ _foreach_sign _foreach_sign_ _foreach_sin
-_foreach_sin_ _foreach_sinh _foreach_sinh_ _foreach_sqrt _foreach_sqrt_ _foreach_sub _foreach_sub_ _foreach_tan
-_foreach_tan_ _foreach_tanh _foreach_tanh_ _foreach_trunc _foreach_trunc_ _foreach_zero_ abs abs_ absolute acos
-acos_ acosh acosh_ adaptive_avg_pool1d adaptive_max_pool1d add addbmm addcdiv addcmul addmm addmv addmv_ addr
-adjoint affine_grid_generator alias_copy all allclose alpha_dropout alpha_dropout_ amax amin aminmax angle any
-arange arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan_ arctanh arctanh_
-are_deterministic_algorithms_enabled argmax argmin argsort argwhere as_strided as_strided_ as_strided_copy
-as_strided_scatter as_tensor asarray asin asin_ asinh asinh_ atan atan2 atan_ atanh atanh_ atleast_1d atleast_2d
-atleast_3d autocast avg_pool1d baddbmm bartlett_window batch_norm batch_norm_backward_elemt
+USE_RTLD_GLOBAL_WITH_LIBTORCH __version__ _assert _foreach_abs _foreach_abs_ _foreach_acos _foreach_acos_
+_foreach_add _foreach_add_ _foreach_addcdiv _foreach_addcdiv_ _foreach_addcmul _foreach_addcmul_ _foreach_asin
+_foreach_asin_ _foreach_atan _foreach_atan_ _foreach_ceil _foreach_ceil_ _foreach_clamp_max _foreach_clamp_max_
+_foreach_clamp_min _foreach_clamp_min_ _foreach_clone _foreach_copy_ _foreach_cos _foreach_cos_ _foreach_cosh
+_foreach_cosh_ _foreach_div _foreach_div_ _foreach_erf _foreach_erf_ _foreach_erfc _foreach_erfc_ _foreach_exp
+_foreach_exp_ _foreach_expm1 _foreach_expm1_ _foreach_floor _foreach_floor_ _foreach_frac _foreach_frac_
+_foreach_lerp _foreach_lerp_ _foreach_lgamma _foreach_lgamma_ _foreach_log _foreach_log10 _foreach_log10_
+_foreach_log1p _foreach_log1p_ _foreach_log2 _foreach_log2_ _foreach_log_ _foreach_max _foreach_maximum
+_foreach_maximum_ _foreach_minimum _foreach_minimum_ _foreach_mm _foreach_mul _foreach_mul_ _foreach_neg
+_foreach_neg_ _foreach_norm _foreach_pow _foreach_pow_ _foreach_powsum _foreach_reciprocal _foreach_reciprocal_
+_foreach_round _foreach_round_ _foreach_rsqrt _foreach_rsqrt_ _foreach_sigmoid _foreach_sigmoid_ _foreach_sign
+_foreach_sign_ _foreach_sin _foreach_sin_ _foreach_sinh _foreach_sinh_ _foreach_sqrt _foreach_sqrt_ _foreach_sub
+_foreach_sub_ _foreach_tan _foreach_tan_ _foreach_tanh _foreach_tanh_ _foreach_trunc _foreach_trunc_ _foreach_zero_
+abs abs_ absolute acos acos_ acosh acosh_ adaptive_avg_pool1d adaptive_max_pool1d add addbmm addcdiv addcmul addmm
+addmv addmv_ addr adjoint affine_grid_generator alias_copy all allclose alpha_dropout alpha_dropout_ amax amin
+aminmax angle any arange arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan_
+arctanh arctanh_ are_deterministic_algorithms_enabled argmax argmin argsort argwhere as_strided as_strided_
+as_strided_copy as_strided_scatter as_tensor asarray asin asin_ asinh asinh_ atan atan2 atan_ atanh atanh_
+atleast_1d atleast_2d atleast_3d autocast avg_pool1d baddbmm bartlett_window batch_norm batch_norm_backward_elemt
 batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats batch_norm_gather_stats_with_counts
 batch_norm_stats batch_norm_update_stats bernoulli bfloat16 bilinear binary_cross_entropy_with_logits bincount
 binomial bit bits16 bits1x8 bits2x4 bits4x2 bits8 bitwise_and bitwise_left_shift bitwise_not bitwise_or
@@ -515,7 +516,7 @@ register_hook register_load_state_dict_post_hook register_load_state_dict_pre_ho
 register_parameter register_post_accumulate_grad_hook register_prehook register_state_dict_post_hook
 register_state_dict_pre_hook register_step_post_hook register_step_pre_hook reinforce release relu relu_ remainder
 remainder_ remove removeprefix removesuffix renorm renorm_ repeat repeat_interleave replace replay replicate
-requires_grad requires_grad_ reset reset_parameters reset_running_stats reshape reshape_as resize_ resize_as
+requires_grad requires_grad_ reset reset_parameters reset_running_stats reshape reshape_as resize resize_ resize_as
 resize_as_ resize_as_sparse_ resolution resolve_conj resolve_neg retain_grad retains_grad return_indices reverse
 rfind rindex rjust roll rot90 rotate round round_ row_indices rpartition rsample rsplit rsqrt rsqrt_ rstrip
 running_mean running_var sample sample_n sampler save_for_backward save_for_forward saved_for_forward saved_tensors
@@ -597,7 +598,7 @@ export_stacks f_back f_builtins f_code f_globals f_locals fork format format_map
 from_ipc_handle func_code func_globals gc get_compiler_config getoutput getstatusoutput gi_code gi_frame
 gi_yieldfrom import_module importlib inspect io ipc_handle kineto_results load_library load_module loads marshal mro
 multiprocessing_context newbyteorder obj os pathlib pickle popen posix_spawn raw_alloc raw_cuda_graph
-raw_cuda_graph_exec raw_delete reducer reinterpret_tensor resize save save_to_buffer set_ share_memory share_memory_
-shutil socket spawn storage storage_type subprocess sys system tb_frame tb_lasti tb_next tofile unsafe_set_data
+raw_cuda_graph_exec raw_delete reducer reinterpret_tensor save save_to_buffer set_ share_memory share_memory_ shutil
+socket spawn storage storage_type subprocess sys system tb_frame tb_lasti tb_next tofile unsafe_set_data
 untyped_storage with_traceback
 """

@@ -479,7 +479,7 @@ def _tame_registration() -> None:
 
 def _tame_numpy(numpy: Any) -> None:
     """Let arrays of objects give no view of the addresses they hold, others not that by which they hold their memory,
-    which could be released before them, and generators no numbers from beyond their state."""
+    which could be released before them, nor move it; and generators no numbers from beyond their state."""
 
     def viewed(original: Any) -> property:
         def data(self: Any) -> Any:
@@ -495,6 +495,12 @@ def _tame_numpy(numpy: Any) -> None:
             return None if isinstance(found, memoryview) else found
 
         return property(base)
+
+    def moved(original: Any) -> Any:
+        def resize(self: Any, *_: Any, **__: Any) -> Any:
+            raise PermissionError("an array that moves its memory is not allowed in an experiment")
+
+        return resize
 
     def stated(original: Any) -> property:
         def state(self: Any, value: Any) -> None:
@@ -514,6 +520,7 @@ def _tame_numpy(numpy: Any) -> None:
     for kind in (numpy.ndarray, numpy.generic):
         _replace(kind, "data", viewed)
     _replace(numpy.ndarray, "base", based)
+    _replace(numpy.ndarray, "resize", moved)
     for kind in (numpy.random.MT19937, numpy.random.Philox):
         _replace(kind, "state", stated)
     numpy.matrixlib.bmat = named  # numpy.r_ calls it with the names that its caller's frame holds
@@ -679,7 +686,7 @@ def changed(before: Marks, after: Marks, torch: Any) -> str | None:
                 continue
             code = getattr(value, "__code__", None)
             file = code.co_filename if code is not None else ""
-            if name.endswith("Event.elapsed_time") and file == os.path.join(HERE, "watches.py"):
+            if name.endswith("Event.elapsed_time") and os.path.dirname(file) == HERE:
                 continue  # the worker counts readings of events that were not reached
             if name.endswith(".step") and file == torch.optim.Optimizer.__init__.__code__.co_filename:
                 continue

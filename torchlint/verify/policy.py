@@ -259,7 +259,7 @@ class _Checker(ast.NodeVisitor):
         def bind(name: str, what: str | ast.expr | None, at: ast.AST) -> None:
             if _private(name) and in_class and not scope.is_class:
                 self.refuse(at, f"the private name {name} is bound inside a class")
-            if _SPECIAL.fullmatch(name) and name not in ("__slots__", "__all__"):
+            if _SPECIAL.fullmatch(name) and name not in ("__slots__", "__all__", "__constants__"):
                 self.refuse(at, f"the special name {name} is bound")
             owner = scope
             if scope.outer.get(name) == "global":
