@@ -38,6 +38,8 @@ from torchlint.semantics.rounds import (
 from torchlint.semantics.surroundings import in_test
 from torchlint.semantics.values import Gate, Kind
 
+_TRIAL = 10  # rounds
+
 
 @dataclass(slots=True, eq=False)
 class Hot:
@@ -119,7 +121,7 @@ def _heat(context: Context) -> Hot | Body | None:
         elif link.scope is Scope.FUNCTION:
             assert link.function is not None
             return Body(link.function, rate, asks, yields)
-    if step_loop is None:
+    if step_loop is None or _is_trial(step_loop):
         return None
     owner = step_loop.owner
     if owner is not None and not owner.passed_on and not opens(owner, asks):
@@ -138,6 +140,12 @@ def _heat(context: Context) -> Hot | Body | None:
         loop=step_loop.node,
         phases=not (trains or takes_from_loader(step_loop) or feeds_itself(step_loop)) and _holds_steps(step_loop),
     )
+
+
+def _is_trial(loop: Context) -> bool:
+    """Whether a module's own code runs a loop for a few rounds: to see that it works, and no more."""
+    count = loop.loop.count if loop.loop is not None else None
+    return loop.owner is None and count is not None and count <= _TRIAL
 
 
 def _is_of_a_dataset(function: FunctionInfo) -> bool:

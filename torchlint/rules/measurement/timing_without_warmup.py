@@ -29,6 +29,7 @@ from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
 from torchlint.semantics.nodes import within
+from torchlint.semantics.rounds import goes_through_steps
 from torchlint.semantics.values import Kind
 
 
@@ -89,7 +90,7 @@ class TimingWithoutWarmup(Rule):
         if work.loop is None:
             # What is reported now and then, or trains, goes on: each report is of other rounds.
             goes_on = context.rare or isinstance(model.parent(node), cst.AugAssign) or _trains(interval)
-            if goes_on or not sampled_by_callers(interval.function):
+            if goes_on or not sampled_by_callers(interval.function) or _holds_long_runs(interval):
                 confidence = Confidence.POSSIBLE
         elif interval.begin.inside(work.loop):
             if _drops_samples(context, work.loop, interval.function, model):
@@ -117,6 +118,11 @@ def _goes_through_data(interval: Interval) -> bool:
         for call in interval.inside
         for loop in call.context.enclosing_loops()
     )
+
+
+def _holds_long_runs(interval: Interval) -> bool:
+    """Whether what is timed goes through steps of its own, as an evaluation does: the first is little of that."""
+    return any(call.target is not None and goes_through_steps(call.target, False) for call in interval.inside)
 
 
 def _trains(interval: Interval) -> bool:
