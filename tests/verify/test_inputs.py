@@ -232,3 +232,11 @@ def test_what_is_appended_to_is_a_list_that_keeps_it() -> None:
     (kept, log, _) = described("def f(kept, log, x):\n    kept.append(x)\n    log['loss'].append(x)\n").arguments
     assert (kept["kind"], kept["count"]) == ("list", 0)
     assert log["items"]["loss"]["kind"] == "list"
+
+
+def test_a_network_whose_parameters_are_gone_through_has_many() -> None:
+    source = (
+        "def f(a, b, c):\n    for p, q in zip(a.parameters(), b.parameters()):\n        p.data.copy_(q)\n"
+        "    return c.parameters()\n"
+    )
+    assert [network["deep"] for network in described(source).arguments] == [True, True, False]

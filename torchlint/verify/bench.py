@@ -312,8 +312,10 @@ class Bench:
         return self.clock() - started > LONG_SECONDS
 
     def told(self, error: BaseException) -> str:
-        place = where(error)
-        return f"{reason(error)}{f' at {place}' if place else ''}"
+        """For people: what was raised, and in which line of the file, or of its repaired form."""
+        label, _, row = where(error).partition(":")
+        place = f" in line {row}{' of the repaired code' if label == 'after' else ''}" if row else ""
+        return f"{reason(error)}{place}"
 
     def attempt(self, trial: dict[str, Any]) -> Outcome:
         """Run both variants with a trial: how far they came, and whether the first reached the flagged line."""

@@ -1076,7 +1076,10 @@ class _Describe:
                 self.result.attributes.add(attribute)
         gives = self.gives(name, use.result) if use.result is not None else None
         wide = any(re.search("vocab|tokens", attribute) for attribute in calls)
-        return {"kind": "network", "gives": gives, "calls": calls, "grads": self.grads, "wide": wide}
+        listings = (use.attributes.get(listing) for listing in ("parameters", "named_parameters", "state_dict"))
+        given = [listing.result for listing in listings if listing is not None and listing.result is not None]
+        deep = any(one.marks & {"iterated", "mapping"} for one in given)
+        return {"kind": "network", "gives": gives, "calls": calls, "grads": self.grads, "wide": wide, "deep": deep}
 
     def gives(self, name: str, use: _Use) -> dict[str, Any]:
         """What a call gives, from what is done with it."""

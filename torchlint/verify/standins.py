@@ -21,6 +21,7 @@ __all__ = ["MODULE", "Batches", "Builder", "Plain", "Record", "Unfit", "printabl
 MODULE = "measured"  # the name of modules of measured code: neither variant can tell which it is
 MAX_TEXT = 300  # characters of a message that leave the process
 CLASSES, VOCABULARY = 10, 1000
+DEPTH = 16  # layers of a network whose parameters are gone through one by one, of two tensors each
 # Shapes by rank, the usual first: batch, time, width, heads, channels, side of an image.
 PATTERNS = {
     0: [""],
@@ -258,7 +259,7 @@ class Builder:
         return self.torch.compile(made) if compiled and not self.eager else made
 
     def make_parameters(self) -> Any:
-        return list(self.make_network(grads=True).parameters())
+        return list(self.make_network(grads=True, deep=True).parameters())
 
     def make_network(
         self,
@@ -266,12 +267,16 @@ class Builder:
         calls: dict[str, Any] | None = None,
         grads: bool = False,
         wide: bool = False,
+        deep: bool = False,
     ) -> Any:
-        """A small network; `gives` describes what calling it returns, `calls` its other attributes."""
+        """A small network; `gives` describes what calling it returns, `calls` its other attributes.
+
+        It is `deep` where code goes through its parameters one by one: that costs by their number.
+        """
         key = ".".join([*self.path, "stems"])
         stems = [tuple(stem) for stem in self.trial.get(key, ())]
         outputs = VOCABULARY if wide else CLASSES
-        made = network_class(self.torch, self)(key, stems, self.sizes["D"], outputs, gives)
+        made = network_class(self.torch, self)(key, stems, self.sizes["D"], outputs, gives, DEPTH if deep else 0)
         for name, call in (calls or {}).items():
             object.__setattr__(made, name, self.below(name, call))
         self.network = made.to(self.device, getattr(self.torch, self.dtype))
@@ -472,7 +477,7 @@ def network_class(torch: Any, builder: Builder) -> Any:
     """
 
     class Network(torch.nn.Module):  # type: ignore[misc]
-        def __init__(self, choice: str, stems: list[Any], width: int, outputs: int, gives: Any) -> None:
+        def __init__(self, choice: str, stems: list[Any], width: int, outputs: int, gives: Any, depth: int = 0) -> None:
             super().__init__()
             nn = torch.nn
             self.choice, self.gives, self.known = choice, gives, [tuple(stem) for stem in stems]
@@ -486,6 +491,7 @@ def network_class(torch: Any, builder: Builder) -> Any:
             }
             self.layers = nn.ModuleList(makers[kind](size) for kind, size in self.known)
             self.middle = nn.Linear(width, width)
+            self.more = nn.ModuleList(nn.Linear(width, width) for _ in range(depth))
 
         def layer(self, kind: str, size: int) -> Any:
             """The layer for a kind of input or output; the network is made anew where it has none."""
@@ -508,7 +514,10 @@ def network_class(torch: Any, builder: Builder) -> Any:
             for more in found[1:8]:
                 extra = self.stem(more)
                 total = total + (extra if extra.shape == total.shape else extra.flatten(0, -2).mean(0))
-            return torch.relu(self.middle(torch.relu(total))), found[0]
+            hidden = torch.relu(self.middle(torch.relu(total)))
+            for layer in self.more:
+                hidden = torch.relu(layer(hidden))
+            return hidden, found[0]
 
         def another(self) -> Any:
             """What stands for a class of networks, or a function that makes them, is called without tensors."""
