@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.knowledge.devices import MOVES
-from torchlint.rules.launch._bodies import calls_in
+from torchlint.rules._bodies import calls_in
 from torchlint.rules.launch._uneven import selects
 from torchlint.semantics import sites
 from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo

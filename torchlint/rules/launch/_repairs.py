@@ -19,7 +19,7 @@ from torchlint.rules._repairs import (
     spell,
 )
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules.launch._bodies import names_written
+from torchlint.rules._bodies import names_written
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read

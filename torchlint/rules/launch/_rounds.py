@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchlint.rules.launch._bodies import slice_of_one
+from torchlint.rules._bodies import slice_of_one
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.nodes import children, within

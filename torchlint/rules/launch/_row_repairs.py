@@ -18,7 +18,7 @@ from torchlint.rules._repairs import (
     tight,
 )
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules.launch._bodies import names_written
+from torchlint.rules._bodies import names_written
 from torchlint.rules.launch._repairs import lines_behind, start_before
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model

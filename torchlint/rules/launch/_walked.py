@@ -6,7 +6,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.rules._patterns import operation
-from torchlint.rules.launch._bodies import slice_of_one
+from torchlint.rules._bodies import slice_of_one
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read

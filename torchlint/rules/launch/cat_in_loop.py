@@ -12,7 +12,7 @@ from torchlint.rules._patterns import operation
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import FEW_ROUNDS
+from torchlint.rules._bodies import FEW_ROUNDS
 from torchlint.semantics import rounds, sites, surroundings
 from torchlint.semantics.contexts import Context, Iterates
 from torchlint.semantics.functions import FunctionInfo, Role

@@ -13,7 +13,7 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _row_repairs
 from torchlint.rules.launch._batching import batchable, launches
-from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of
+from torchlint.rules._bodies import FEW_ROUNDS, body_of
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.rules.launch._uneven import are_uneven, may_be_uneven
 from torchlint.rules.launch._walked import walks_slices

@@ -12,7 +12,7 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _foreach_repairs
-from torchlint.rules.launch._bodies import FEW_ROUNDS, body_of, calls_in
+from torchlint.rules._bodies import FEW_ROUNDS, body_of, calls_in
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo

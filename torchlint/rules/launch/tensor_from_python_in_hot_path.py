@@ -14,7 +14,7 @@ from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules.launch._bodies import names_written
+from torchlint.rules._bodies import names_written
 from torchlint.rules.pipeline._transfers import moved_by
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Iterates, Scope
