@@ -13,8 +13,6 @@ from torchlint.semantics.nodes import within
 from torchlint.semantics.sites import Call, Loop
 from torchlint.semantics.targets import changed_names, clauses, targets
 
-FEW_ROUNDS: Final = 4  # a loop of no more rounds queues too little for another form to be worth its lines
-
 
 def body_of(site: Loop) -> list[cst.CSTNode]:
     """The nodes that every round runs: a loop's statements, a comprehension's element and conditions."""

@@ -37,7 +37,6 @@ COLD_ROLES = frozenset({Role.SETUP, Role.TEST, Role.WORKER})
 
 
 OF_TENSOR = " tensor"  # stands in an ask for a text: that the argument is a tensor
-_NO_TENSORS = frozenset({Kind.NUMBER, Kind.CLOCK, Kind.STRING, Kind.NDARRAY, Kind.CONTAINER, Kind.SHAPE})
 
 
 class EffectKind(Enumeration):
@@ -97,7 +96,7 @@ class Parameter:
         if text == OF_TENSOR:
             if given.kind is Kind.TENSOR:
                 return True if given.conf is not Confidence.POSSIBLE and not given.optional else None
-            return False if given.kind in _NO_TENSORS and given.conf is Confidence.SURE else None
+            return False if given.is_no_tensor else None
         if given.const is MISSING:
             return None
         return bool(given.const == text) if text else bool(given.const)

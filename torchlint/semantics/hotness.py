@@ -23,6 +23,7 @@ from torchlint.semantics.functions import (
 from torchlint.semantics.names import dotted
 from torchlint.semantics.reach import may_reach, opens
 from torchlint.semantics.rounds import (
+    FEW_ROUNDS,
     FURTHER,
     WORK,
     feeds_itself,
@@ -109,7 +110,7 @@ def _heat(context: Context) -> Hot | Body | None:
                 return None
             if any(effect.kind is EffectKind.YIELD for effect in link.loop.body_effects):
                 yields = True
-            elif what is not Iterates.GROUPS and (link.loop.count is None or link.loop.count > 4):
+            elif what is not Iterates.GROUPS and (link.loop.count is None or link.loop.count > FEW_ROUNDS):
                 rate = _finer(rate, what)
         elif link.scope is Scope.BRANCH:
             if link.gate is Gate.DEBUG or (link.gate is Gate.RARE and not accumulates(link)):

@@ -5,6 +5,8 @@ It is worked out from all that was read, when a rule asks: it depends on what th
 
 from __future__ import annotations
 
+from typing import Final
+
 import libcst as cst
 
 from torchlint.semantics.asking import question
@@ -17,6 +19,7 @@ from torchlint.semantics.targets import bindings_in, changed_names, loop_names, 
 from torchlint.semantics.values import Gate, Kind, Value
 
 WORK = frozenset({EffectKind.BACKWARD, EffectKind.OPTIMIZER_STEP})
+FEW_ROUNDS: Final = 4  # of a loop of no more it makes little difference that it is one
 FURTHER = (Iterates.STEPS, Iterates.EPOCHS)
 _RUNS = frozenset({EffectKind.FORWARD, EffectKind.PLAY})
 

@@ -50,6 +50,8 @@ class Kind(Enumeration):
 
 MAYBE_TENSORS: Final = frozenset({Kind.TENSOR, Kind.BATCH, Kind.UNKNOWN})  # what may turn out to be a tensor
 
+_NO_TENSORS: Final = frozenset({Kind.NUMBER, Kind.CLOCK, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY})
+
 # Where a value's data may live: a set of possibilities, as bits. 0: the question does not arise.
 HOST: Final = 1
 DEVICE: Final = 2
@@ -224,6 +226,11 @@ class Value:
     def is_tensor(self) -> bool:
         """Whether it is a tensor or a batch, at any confidence."""
         return self.kind is Kind.TENSOR or self.kind is Kind.BATCH
+
+    @property
+    def is_no_tensor(self) -> bool:
+        """Whether it is known to be something else: asking whether it is a tensor does not make it one."""
+        return self.kind is Kind.SHAPE or (self.kind in _NO_TENSORS and self.conf is Confidence.SURE)
 
     @property
     def on_host(self) -> bool:

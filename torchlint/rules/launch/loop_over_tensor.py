@@ -13,8 +13,9 @@ from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _row_repairs
 from torchlint.rules.launch._batching import batchable, launches
-from torchlint.rules._bodies import FEW_ROUNDS, body_of
+from torchlint.rules._bodies import body_of
 from torchlint.rules.launch._rounds import Rounds
+from torchlint.rules.launch._short import is_short
 from torchlint.rules.launch._uneven import are_uneven, may_be_uneven
 from torchlint.rules.launch._walked import walks_slices
 from torchlint.semantics import rounds, sites, surroundings
@@ -62,9 +63,7 @@ class LoopOverTensor(Rule):
 
     def _assess(self, site: sites.Loop, model: Model) -> Confidence | None:
         """How sure it is that a batched operation does what the loop does; None where it does not."""
-        facts = site.context.loop
-        assert facts is not None
-        if site.iterable is None or site.target is None or (facts.count is not None and facts.count <= FEW_ROUNDS):
+        if site.iterable is None or site.target is None or is_short(site.context, model):
             return None
         if (
             surroundings.in_test(site.context)

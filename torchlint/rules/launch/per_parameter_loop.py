@@ -12,7 +12,8 @@ from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _foreach_repairs
-from torchlint.rules._bodies import FEW_ROUNDS, body_of, calls_in
+from torchlint.rules._bodies import body_of, calls_in
+from torchlint.rules.launch._short import is_short
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
@@ -41,9 +42,7 @@ class PerParameterLoop(Rule):
     def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
         if site.iterable is None or not _over_parameters(site, model) or surroundings.in_test(site.context):
             return
-        facts = site.context.loop
-        assert facts is not None
-        if facts.count is not None and facts.count <= FEW_ROUNDS:
+        if is_short(site.context, model):
             return
         work = _arithmetic(site, model)
         if work is None or _beside_foreach(model, site.context) or _ties_the_graph(site, model):

@@ -45,7 +45,7 @@ class RetainGraph(Rule):
         loop = next(iter(site.context.enclosing_loops()), None)
         if confidence is None or (loop is not None and self._carries_graph(site.node, loop, function, model)):
             return
-        if loop is not None and self._made_before(loop, function, model):
+        if loop is not None and self._may_go_further_back(loop, function, model):
             confidence = Confidence.POSSIBLE
         if loop is None and not self._makes_its_graph(function):
             confidence = Confidence.POSSIBLE  # the caller may hold the graph and run through it again
@@ -89,7 +89,7 @@ class RetainGraph(Rule):
                         return None
         return confidence
 
-    def _made_before(self, loop: Context, function: FunctionInfo, model: Model) -> bool:
+    def _may_go_further_back(self, loop: Context, function: FunctionInfo, model: Model) -> bool:
         """Whether the loop may run through a graph that was made before it: one that hangs on what torch computed."""
         made = {
             assign.name

@@ -144,9 +144,9 @@ class GateReader(NarrowingReader):
             elif type(operator) is cst.NotEqual and isinstance(right, (cst.Name, cst.Attribute)):
                 kept = test.left
             elif type(operator) is cst.LessThan or type(operator) is cst.GreaterThan:
-                kept = next(filter(self._is_kept, map(_of_size, (test.left, right))), None)
+                kept = next(filter(self._is_kept, map(_weighed, (test.left, right))), None)
             elif type(operator) is cst.LessThanEqual or type(operator) is cst.GreaterThanEqual:
-                kept = _of_size(test.left if type(operator) is cst.LessThanEqual else right)  # which is too short
+                kept = _weighed(test.left if type(operator) is cst.LessThanEqual else right)  # which is too short
             since = test.left
             if type(since) is cst.BinaryOperation and type(since.operator) is cst.Subtract and not flipped:
                 last = dotted(since.right)  # `step - saved_at >= interval`, and then `saved_at = step`
@@ -272,8 +272,8 @@ def crosses_interval(left: cst.BaseExpression, right: cst.BaseExpression) -> boo
     return len(lengths) == 1 and None not in lengths
 
 
-def _of_size(node: cst.BaseExpression) -> cst.BaseExpression:
-    """`x` in `x.shape[0]`, `x.size(0)`, `len(x)` and `x.item()`; any other expression itself."""
+def _weighed(node: cst.BaseExpression) -> cst.BaseExpression:
+    """What a comparison weighs: `x` in `x.shape[0]`, `x.size(0)`, `len(x)`, `x.item()`; others themselves."""
     if type(node) is cst.Subscript and type(node.value) is cst.Attribute and node.value.attr.value == "shape":
         return node.value.value
     if type(node) is cst.Call and type(node.func) is cst.Attribute and node.func.attr.value in ("size", "item"):

@@ -14,7 +14,6 @@ from torchlint.semantics.values import ANYWHERE, DETACHED, DEVICE, HOST, MAYBE, 
 
 _OTHER_THAN = (cst.IsNot, cst.NotEqual)
 _OTHER = Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)  # than the tensor or the container that was asked for
-_NO_TENSORS = (Kind.NUMBER, Kind.STRING, Kind.CONTAINER, Kind.NDARRAY)
 
 
 class NarrowingReader(AttributeReader):
@@ -100,7 +99,7 @@ class NarrowingReader(AttributeReader):
             node,
             lambda v: (
                 v
-                if v.kind is Kind.TENSOR or _is_no_tensor(v)
+                if v.kind is Kind.TENSOR or v.is_no_tensor
                 else v.but(
                     kind=Kind.TENSOR, conf=Confidence.LIKELY, device=v.device or ANYWHERE, graph=v.graph or MAYBE
                 )
@@ -186,8 +185,3 @@ def unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
     while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         test, flipped = test.expression, not flipped
     return test, flipped
-
-
-def _is_no_tensor(value: Value) -> bool:
-    """Whether it is known to be something else: asking whether it is a tensor does not make it one."""
-    return value.kind is Kind.SHAPE or (value.kind in _NO_TENSORS and value.conf is Confidence.SURE)
