@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ACCELERATORS", "ASKED", "MOVES", "RUNTIMES", "of_runtime"]
+__all__ = ["ACCELERATORS", "ASKED", "MOVES", "PLACING", "RUNTIMES", "of_runtime"]
 
 # What stands in a device string before the number, but for the host.
 ACCELERATORS: Final = ("cuda", "mps", "xpu", "npu", "hpu", "mlu", "xla", "musa", "privateuseone")
 # Methods of tensors and modules that bring them to a device of that type.
 MOVES: Final = ("cuda", "xpu", "npu", "hpu", "mlu", "musa")
+PLACING: Final = ("to", *MOVES)  # those, and the one that is told where to
 # Attributes of a tensor that say whether it is on a device of that type.
 ASKED: Final = frozenset(f"is_{kind}" for kind in ACCELERATORS)
 # Modules of torch that run a type of device: streams, events, memory, a wait for all of it.

@@ -11,7 +11,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import arrays
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import PLACING
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.rules.compute import _repairs
@@ -35,7 +35,6 @@ _FACTORIES: Final = frozenset(
 )
 _FEW: Final = 256  # elements that cost nothing in any precision
 _FOLLOWED: Final = 20  # calls from an array back to the one that made it
-_MOVES: Final = frozenset(("to", *MOVES))
 _DEFAULTS: Final = ("torch.set_default_dtype", "torch.set_default_tensor_type")
 _NAMES: Final = ("torch.float64", "torch.double")
 _SPEAKS: Final = re.compile(r"float64|fp64|\bdoubles?\b|precision", re.IGNORECASE)
@@ -135,7 +134,7 @@ def _asks_for_doubles(site: sites.Call, model: Model) -> Confidence | None:
 
 def _is_move(node: cst.CSTNode | None) -> bool:
     """Whether it is a call of `.cuda()` or `.to(...)`."""
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _MOVES
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in PLACING
 
 
 def _kept_tensor(site: sites.Call) -> Value | None:
@@ -188,7 +187,7 @@ def _doubles_that_move(site: sites.Call) -> Value | None:
     kept = _kept_tensor(site)
     if kept is not None:
         return kept if kept.dtype == "float64" and kept.rank != 0 else None
-    if site.method not in _MOVES or site.receiver is None or site.receiver.kind is not Kind.TENSOR:
+    if site.method not in PLACING or site.receiver is None or site.receiver.kind is not Kind.TENSOR:
         return None
     if any(argument.value.kind in (Kind.DTYPE, Kind.TENSOR) for argument in site.arguments):
         return None

@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability
+from torchlint.rules._bodies import names_written
 from torchlint.rules._patterns import consumers
 from torchlint.rules._repairs import (
     Rewrite,
@@ -19,7 +20,6 @@ from torchlint.rules._repairs import (
     spell,
 )
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules._bodies import names_written
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read

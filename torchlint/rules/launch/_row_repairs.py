@@ -7,6 +7,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability
+from torchlint.rules._bodies import names_written
 from torchlint.rules._patterns import operation
 from torchlint.rules._repairs import (
     Rewrite,
@@ -18,7 +19,6 @@ from torchlint.rules._repairs import (
     tight,
 )
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules._bodies import names_written
 from torchlint.rules.launch._repairs import lines_behind, start_before
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model

@@ -6,8 +6,8 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.rules._patterns import operation
 from torchlint.rules._bodies import calls_in
+from torchlint.rules._patterns import operation
 from torchlint.rules.launch._walked import is_unbound
 from torchlint.semantics import sites
 from torchlint.semantics.functions import FunctionInfo

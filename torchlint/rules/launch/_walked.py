@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.rules._patterns import operation
 from torchlint.rules._bodies import slice_of_one
+from torchlint.rules._patterns import operation
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read

@@ -9,12 +9,12 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
+from torchlint.rules._bodies import CHANGES, body_of, calls_in, names_written
 from torchlint.rules._patterns import operation
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules._bodies import CHANGES, body_of, calls_in, names_written
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind

@@ -8,12 +8,12 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.rules._bodies import body_of
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _row_repairs
 from torchlint.rules.launch._batching import batchable, launches
-from torchlint.rules._bodies import body_of
 from torchlint.rules.launch._rounds import Rounds
 from torchlint.rules.launch._short import is_short
 from torchlint.rules.launch._uneven import are_uneven, may_be_uneven

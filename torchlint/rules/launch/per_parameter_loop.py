@@ -8,11 +8,11 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.rules._bodies import body_of, calls_in
 from torchlint.rules._rates import may_be_hot
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _foreach_repairs
-from torchlint.rules._bodies import body_of, calls_in
 from torchlint.rules.launch._short import is_short
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope

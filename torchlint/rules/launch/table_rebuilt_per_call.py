@@ -8,10 +8,10 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.rules._bodies import names_written
 from torchlint.rules._patterns import CASTS, SHAPES, Operation, new_dimension, operation
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
-from torchlint.rules._bodies import names_written
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import Role

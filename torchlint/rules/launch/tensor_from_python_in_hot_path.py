@@ -9,12 +9,12 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import PLACING
+from torchlint.rules._bodies import names_written
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
-from torchlint.rules._bodies import names_written
 from torchlint.rules.pipeline._transfers import moved_by
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Iterates, Scope
@@ -31,7 +31,6 @@ _ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum wh
 _OF_MATH: Final = frozenset("sqrt rsqrt exp log".split())  # which `math` has for numbers
 _FORMS: Final = frozenset("list tuple sorted".split())
 _MEMBERS: Final = frozenset("keys values items copy".split())
-_MOVES: Final = (".to", *(f".{name}" for name in MOVES))
 
 
 class TensorFromPythonInHotPath(Rule):
@@ -40,7 +39,7 @@ class TensorFromPythonInHotPath(Rule):
     bottleneck = "launch"
     summary = "Python data is copied into a device tensor on every step"
     fix_availability = FixAvailability.SOMETIMES
-    calls = (*_MAKERS, ".new_tensor", *_MOVES)
+    calls = (*_MAKERS, ".new_tensor", *(f".{name}" for name in PLACING))
     words = ("tensor", "as_tensor", "asarray", "scalar_tensor", "new_tensor", "Tensor", "FloatTensor", "LongTensor")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
@@ -85,7 +84,7 @@ class TensorFromPythonInHotPath(Rule):
 def _made_on_device(site: sites.Call, model: Model) -> tuple[sites.Argument, Confidence] | None:
     """The Python data that a call brings to a device, and how sure it is that it is one."""
     maker = site
-    if f".{site.method}" in _MOVES and site.callee not in _MAKERS:
+    if site.method in PLACING and site.callee not in _MAKERS:
         if site.receiver_node is None:
             return None
         inner = model.call(_behind_views(site.receiver_node, model)) or _made_before(site, model)

@@ -9,7 +9,7 @@ from typing import Final
 
 import libcst as cst
 
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import PLACING
 from torchlint.knowledge.names import FULL_WAIT
 from torchlint.rules._warmth import KEEPS, names_used, own_calls
 from torchlint.rules.measurement._intervals import happenings
@@ -26,7 +26,7 @@ ROBUST: Final = frozenset("median min quantile quantiles percentile sorted nanme
 SPREAD: Final = ROBUST - {"min"} | frozenset("std stdev pstdev var variance iqr histogram histc max".split())
 TIMEIT: Final = ("timeit.timeit", "timeit.repeat", "timeit.Timer")  # each called with what it times
 _BUILTINS: Final = frozenset(dir(builtins))
-_MOVES: Final = frozenset(("to", "half", "float", "bfloat16", "clone", "size", "keys", "values", "items", *MOVES))
+_PASSES: Final = frozenset(("half", "float", "bfloat16", "clone", "size", "keys", "values", "items", *PLACING))
 _BOOKKEEPING: Final = frozenset("append extend add print range len min max sum round write info debug".split())
 
 
@@ -219,7 +219,7 @@ def _same_work(operands: list[cst.BaseExpression], loop: Context, model: Model) 
 def _changes(node: cst.CSTNode, changing: set[str]) -> bool:
     """Whether a part of an operand may be another thing in each round: a name bound anew, or what a call gives."""
     if isinstance(node, cst.Call):
-        return not (isinstance(node.func, cst.Attribute) and node.func.attr.value in _MOVES)
+        return not (isinstance(node.func, cst.Attribute) and node.func.attr.value in _PASSES)
     return isinstance(node, cst.Name) and node.value in changing
 
 

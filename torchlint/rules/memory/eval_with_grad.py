@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import PLACING
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
 from torchlint.rules.memory._decorators import perhaps_decorated
@@ -360,7 +360,7 @@ def _is_pretrained(run: _Run, model: Model) -> bool:
 
 def _moves_pretrained(call: sites.Call, model: Model) -> bool:
     inner = model.call(call.receiver_node) if call.receiver_node is not None else None
-    return call.method in ("to", *MOVES) and inner is not None and inner.method == "from_pretrained"
+    return call.method in PLACING and inner is not None and inner.method == "from_pretrained"
 
 
 def _reached(run: _Run, model: Model) -> bool:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import PLACING
 from torchlint.rules._growth import counters
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule, RuleSet
@@ -98,7 +98,7 @@ def _is_moved(node: cst.CSTNode, model: Model) -> bool:
     """Whether what is made is moved to the device at once."""
     around = model.parent(node)
     call = model.call(model.parent(around) or around) if isinstance(around, cst.Attribute) else None
-    return call is not None and call.method in ("to", *MOVES) and not call.result.on_host
+    return call is not None and call.method in PLACING and not call.result.on_host
 
 
 def _sizes(site: sites.Call) -> list[sites.Argument]:

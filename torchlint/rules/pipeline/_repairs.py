@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.findings import Applicability
+from torchlint.rules._bodies import names_written
 from torchlint.rules._repairs import Unfit, code, remove_argument, repair
 from torchlint.rules.base import NodeEdit, NodeFix
-from torchlint.rules._bodies import names_written
 from torchlint.rules.launch._repairs import hoisted
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model

@@ -9,7 +9,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
-from torchlint.knowledge import devices
+from torchlint.knowledge.devices import MOVES, PLACING
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.sync._waits import Wait, at_rate
 from torchlint.semantics import sites, surroundings
@@ -18,8 +18,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import ANYWHERE, DEVICE, HOST, MAYBE_TENSORS, Kind, Value
 from torchlint.source import written
 
-MOVES: Final = ("to", *devices.MOVES)  # methods that give a copy at another place
-WORDS: Final = (*MOVES, "copy_")
+WORDS: Final = (*PLACING, "copy_")
 CALLS: Final = tuple(f".{name}" for name in WORDS)
 
 
@@ -46,7 +45,7 @@ def transfer_of(site: sites.Call) -> Transfer | None:
         if source is None or receiver.kind is Kind.UNKNOWN:
             return None
         return Transfer(site, source.value, source.node, receiver.device, _non_blocking(site))
-    if site.method in devices.MOVES:
+    if site.method in MOVES:
         return Transfer(site, receiver, node, DEVICE, _non_blocking(site))
     if site.method == "type_as":
         return Transfer(site, receiver, node, site.result.device, non_blocking=False)
@@ -63,7 +62,7 @@ def moved_by(call: sites.Call, model: Model) -> Iterator[sites.Argument]:
     names = {parameter.index: parameter.name for parameter in target.parameters}
     for inner in model.home.get(target.node, model).sites.calls:
         if inner.context.owner is target and inner.receiver is not None and inner.receiver.ident in names:
-            if inner.method in MOVES and transfer_of(inner) is not None:
+            if inner.method in PLACING and transfer_of(inner) is not None:
                 argument = call.argument_for(target, names[inner.receiver.ident])
                 if argument is not None:
                     yield argument

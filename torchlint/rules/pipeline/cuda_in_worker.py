@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.findings import Confidence, Impact
+from torchlint.knowledge.devices import PLACING
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
 from torchlint.rules.pipeline import _loaders as loaders
-from torchlint.rules.pipeline._transfers import MOVES
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
@@ -44,7 +44,7 @@ class CudaInWorker(Rule):
 def _goes_to_device(site: sites.Call) -> bool:
     if not site.result.device & DEVICE or site.target is not None:
         return False
-    if site.method in MOVES:
+    if site.method in PLACING:
         return True
     return site.argument(None, "device") is not None and (site.callee or "").startswith("torch.")
 

@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import PLACING
 from torchlint.knowledge.names import FACTORIES
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
@@ -33,7 +33,7 @@ class DeviceRoundTrip(Rule):
     name = "device-round-trip"
     bottleneck = "pipeline"
     summary = "A value leaves the device, is worked on by the host, and comes back"
-    words = ("to", "device", *MOVES)
+    words = ("device", *PLACING)
 
     def on_module(self, model: Model) -> Iterator[Report]:
         provenance: Provenance | None = None
@@ -72,7 +72,7 @@ def _copied_to_device(site: sites.Call) -> Value | None:
         data = site.argument(0, "data")
         moved = place is not None and place.value.kind is not Kind.NONE and site.result.device & (DEVICE | ANYWHERE)
         return data.value if moved and data is not None and data.value.kind in (Kind.NDARRAY, Kind.TENSOR) else None
-    if site.method not in transfers.MOVES:
+    if site.method not in PLACING:
         return None
     transfer = transfers.transfer_of(site)
     if transfer is None or not transfer.source.on_host or transfers.reaches_device(transfer) is None:

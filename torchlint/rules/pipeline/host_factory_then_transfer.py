@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import MOVES, PLACING
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.pipeline import _transfers as transfers
@@ -47,7 +47,7 @@ class HostFactoryThenTransfer(Rule):
     bottleneck = "pipeline"
     summary = "A tensor is filled on the host and copied to the device, where the factory could make it there"
     fix_availability = FixAvailability.SOMETIMES
-    words = (*transfers.MOVES, "type_as")
+    words = (*PLACING, "type_as")
 
     def on_module(self, model: Model) -> Iterator[Report]:
         provenance: Provenance | None = None
@@ -82,7 +82,7 @@ def _transfers_of(site: sites.Call, model: Model) -> Iterator[transfers.Transfer
             for argument in transfers.moved_by(site, model):
                 if argument.value.kind is Kind.TENSOR:
                     yield transfers.Transfer(site, argument.value, argument.node, site.result.device, None)
-    elif site.method in (*transfers.MOVES, "type_as"):
+    elif site.method in (*PLACING, "type_as"):
         transfer = transfers.transfer_of(site)
         if transfer is not None and transfer.source.kind is Kind.TENSOR:
             yield transfer

@@ -8,6 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.devices import PLACING
 from torchlint.knowledge.names import RANDOM
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -33,8 +34,8 @@ class LoopInvariantTransfer(Rule):
     bottleneck = "pipeline"
     summary = "The same tensor or module is moved to the device on every iteration"
     fix_availability = FixAvailability.SOMETIMES
-    calls = tuple(f".{name}" for name in transfers.MOVES)
-    words = transfers.MOVES
+    calls = tuple(f".{name}" for name in PLACING)
+    words = PLACING
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         receiver, name = site.receiver, dotted(site.receiver_node) if site.receiver_node is not None else None

@@ -8,7 +8,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import MOVES, PLACING
 from torchlint.rules._repairs import Unfit, add_argument, repair, spell
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule, RuleSet
@@ -31,7 +31,7 @@ class ChannelsLastUnused(Rule):
     ruleset = RuleSet.EXTENDED
     fix_availability = FixAvailability.SOMETIMES
     torch = "1.5"
-    calls = (".to", *(f".{name}" for name in MOVES), ".half", ".bfloat16")
+    calls = (*(f".{name}" for name in PLACING), ".half", ".bfloat16")
     words = ("Conv2d", "ConvTranspose2d")
     words_travel = True
 

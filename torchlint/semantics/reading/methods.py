@@ -9,7 +9,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.knowledge.arrays import GENERATORS
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import PLACING
 from torchlint.semantics import sites
 from torchlint.semantics.factors import factors
 from torchlint.semantics.functions import EffectKind
@@ -258,7 +258,7 @@ class MethodReader(ModuleReader):
             return UNKNOWN  # it copies, and computes nothing
         if method == "backward" or (method == "manual_backward" and site.arguments):
             return self._backward_of_unknown(receiver, method, site)
-        if method in ("to", "cpu", "pin_memory") or method in MOVES:
+        if method in ("cpu", "pin_memory") or method in PLACING:
             return self.moved(receiver, method, site)
         if method in ("append", "extend", "add", "insert", "update", "put", "push", "appendleft"):
             self._put_into_unknown(receiver, method, site)

@@ -6,7 +6,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import MOVES, PLACING
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
 from torchlint.semantics.names import dotted
@@ -28,7 +28,7 @@ from torchlint.semantics.values import (
     grow,
 )
 
-MODULE_MOVES = frozenset(("to", "cpu", "half", "float", "double", "bfloat16", "to_empty", *MOVES))
+MODULE_MOVES = frozenset(("cpu", "half", "float", "double", "bfloat16", "to_empty", *PLACING))
 # Methods that give a module something to hold, or to copy into what it holds: they compute nothing.
 _REGISTERS = frozenset(
     """register_buffer register_parameter add_module register_module load_state_dict append extend insert""".split()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.knowledge.devices import ASKED, MOVES
+from torchlint.knowledge.devices import ASKED, PLACING
 from torchlint.semantics.names import dotted
 from torchlint.semantics.reading.attributes import AttributeReader
 from torchlint.semantics.values import ANYWHERE, DETACHED, DEVICE, HOST, MAYBE, NONE, Kind, Value, device_bits
@@ -140,7 +140,7 @@ class NarrowingReader(AttributeReader):
         if self.asks_whether_tensor(test):
             return True
         has = len(test.args) == 2 and self.eval_quietly(test.func).qual == "hasattr"
-        return has and self.eval_quietly(test.args[1].value).const in ("to", "cpu", "device", *MOVES)
+        return has and self.eval_quietly(test.args[1].value).const in ("cpu", "device", *PLACING)
 
     def asks_of_entry(self, test: cst.BaseExpression) -> bool:
         """`isinstance(batch["task"], list)`: of the entries of a batch some are tensors, others names."""

@@ -6,7 +6,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
-from torchlint.knowledge.devices import MOVES
+from torchlint.knowledge.devices import MOVES, PLACING
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, Role
 from torchlint.semantics.names import dotted
@@ -63,7 +63,7 @@ class TensorReader(ContainerReader):
             return NUMBER if method == "get_loc" else UNKNOWN
         if method in known.TENSOR_METHOD_RESULTS:
             return self._told_of_tensor(receiver, method, site)
-        if method in ("to", "cpu", "type", "type_as", "pin_memory") or method in MOVES:
+        if method in ("cpu", "type", "type_as", "pin_memory") or method in PLACING:
             return self.moved(receiver, method, site)
         if method == "numpy_":
             return receiver
@@ -322,7 +322,7 @@ class TensorReader(ContainerReader):
         graph = receiver.graph
         kind = receiver.kind
         guessed = kind is Kind.UNKNOWN or (kind is Kind.TENSOR and conf is Confidence.POSSIBLE)
-        if guessed and not blocking and (method == "to" or method in MOVES):
+        if guessed and not blocking and method in PLACING:
             # No module takes `non_blocking` alone, and no structure of tensors takes a type beside it.
             casts = any(argument.name == "dtype" or argument.value.kind is Kind.DTYPE for argument in site.arguments)
             kind, conf = Kind.TENSOR if casts else Kind.BATCH, Confidence.LIKELY
