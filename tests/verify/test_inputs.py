@@ -240,3 +240,8 @@ def test_a_network_whose_parameters_are_gone_through_has_many() -> None:
         "    return c.parameters()\n"
     )
     assert [network["deep"] for network in described(source).arguments] == [True, True, False]
+
+
+def test_a_dictionary_of_what_another_holds_is_read_as_that_one() -> None:
+    source = "def f(view, device):\n    view = {k: v.to(device) for k, v in view.items()}\n    return view['image']\n"
+    assert list(described(source).arguments[0]["items"]) == ["image"]

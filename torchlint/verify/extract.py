@@ -196,7 +196,12 @@ def _callers(tree: ast.Module, path: tuple[str, ...], row: int) -> list[tuple[st
 
 def statement_rows(lines: Sequence[str], row: int) -> tuple[int, int]:
     """The rows of the innermost statement around `row`; of one with a body, those of its head."""
-    tree = _parse("\n".join(line.rstrip("\r\n") for line in lines) + "\n")
+    return _statement_rows("\n".join(line.rstrip("\r\n") for line in lines) + "\n", row)
+
+
+@lru_cache(maxsize=8)
+def _statement_rows(text: str, row: int) -> tuple[int, int]:
+    tree = _parse(text)
     around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= row <= _end(n)]
     if not around:
         return row, row
@@ -546,6 +551,8 @@ def _regions(
             continue
         try:
             names = _free_names(one, chosen, top)
+            more = (name for name in _free_names(other, against, twin) if not name.startswith("torchlint_"))
+            names = list(dict.fromkeys([*names, *more]))  # a repair may need what the code did not
             unit = _wrapped(before, one, chosen, names)
             other_unit = _wrapped(after, other, against, names)
         except Uncut:

@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from torchlint.verify import policy
 from torchlint.verify.allowed import NAMES
@@ -120,13 +121,20 @@ def _by_package(tree: ast.Module, lines: list[str]) -> bool:
     """Import from torch's packages what they hold under the name of a module within; whether there was any."""
     found = False
     for statement in ast.walk(tree):
-        if isinstance(statement, ast.ImportFrom) and not statement.level and not policy.knows(statement.module or ""):
-            package, _, _ = (statement.module or "").rpartition(".")
-            while package and not all(policy.knows(package, alias.name) for alias in statement.names):
-                package = package.rpartition(".")[0]
-            if package.startswith("torch."):
-                statement.module = package
-                found = _rewrite(lines, statement, statement.names) or found
+        if (
+            not isinstance(statement, ast.ImportFrom)
+            or statement.level
+            or not (statement.module or "").startswith("torch.")
+        ):
+            continue
+        package = statement.module or ""
+        if _knows(package, True, ()):
+            continue
+        while package and not all(_knows(f"{package}.{alias.name}", False, ()) for alias in statement.names):
+            package = package.rpartition(".")[0]
+        if package.startswith("torch."):
+            statement.module = package
+            found = _rewrite(lines, statement, statement.names) or found
     return found
 
 
@@ -223,6 +231,11 @@ def _is_quiet(full: str) -> bool:
 
 
 def _is_known(full: str, is_module: bool, allow: Sequence[str]) -> bool:
+    return _knows(full, is_module, tuple(allow))
+
+
+@lru_cache(maxsize=4096)  # the same modules are imported in every file
+def _knows(full: str, is_module: bool, allow: tuple[str, ...]) -> bool:
     if policy.knows(full, None, allow):
         return True
     module, _, name = full.rpartition(".")

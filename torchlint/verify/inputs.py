@@ -401,7 +401,14 @@ class _Body(ast.NodeVisitor):
             self.of(getattr(node, part, None))
         return None
 
-    of_listcomp = of_setcomp = of_dictcomp = of_generatorexp = comprehension
+    of_listcomp = of_setcomp = of_generatorexp = comprehension
+
+    def of_dictcomp(self, node: ast.DictComp) -> _Use | None:
+        """A dictionary made of another's items, moved or cast, is read as that one is."""
+        self.comprehension(node)
+        over = node.generators[0].iter
+        items = isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) and over.func.attr == "items"
+        return self.of(over.func.value) if items else None  # type: ignore[attr-defined]
 
     def of_call(self, node: ast.Call) -> _Use | None:
         arguments = [self.of(a.value if isinstance(a, ast.Starred) else a) for a in node.args]
@@ -1050,7 +1057,7 @@ class _Describe:
             return {**described, "dtype": "tokens"}
         if "index" in use.marks | inner:
             return {**described, "dtype": "index"}
-        if "label" in use.marks:
+        if "label" in use.marks | inner:
             return {**described, "dtype": "int64"}
         if _INTEGERS.search(low) or "compared-with" in use.marks:
             return {**described, "dtype": "labels"}
@@ -1102,6 +1109,8 @@ class _Describe:
             return {"kind": "object", "attributes": {a: self.gives(a, below) for a, below in fields.items()}}
         if "backward" in use.read or "loss" in use.marks or _LOSSES.search(use.name):
             return {"kind": "result", "of": "loss"}
+        if "index" in use.marks and not use.read - {"shape"}:
+            return {"kind": "result", "of": "index"}
         if re.match(r"(n|num|count)(_|$)", use.name) and "item" in use.read:
             return {"kind": "result", "of": "count"}
         return {"kind": "result", "of": ""}

@@ -316,6 +316,11 @@ def check_policy(experiment: Mapping[str, Any]) -> None:
         Unfit: with the policy's first reason.
     """
     for label in ("before", "after"):
-        refusals = policy.check(experiment[label], experiment["allow"], experiment["attributes"], experiment["globals"])
-        if refusals:
-            raise Unfit(f"refused: {refusals[0]}")
+        given = (tuple(experiment[key]) for key in ("allow", "attributes", "globals"))
+        if refusal := _refusal(experiment[label], *given):
+            raise Unfit(f"refused: {refusal}")
+
+
+@lru_cache(maxsize=64)  # the code as it is written is that of several repairs
+def _refusal(source: str, allow: tuple[str, ...], attributes: tuple[str, ...], names: tuple[str, ...]) -> str:
+    return next(map(str, policy.check(source, allow, attributes, names)), "")

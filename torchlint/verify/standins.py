@@ -386,6 +386,8 @@ class Builder:
         of = of or self.pick("gives", ["same", "mean", "scores", "row", "count"])
         if of == "count":
             return torch.full((), found[0].numel(), device=found[0].device)
+        if of == "index":
+            return torch.arange(len(found[0]) if found[0].dim() else 1, device=found[0].device)
         base = floats[0] if floats else found[0].to(getattr(torch, self.dtype))
         if of == "criterion":
             scores, target = base, found[1] if len(found) > 1 else base

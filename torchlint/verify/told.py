@@ -89,9 +89,11 @@ def refined(described: Mapping[str, Any], known: Told | None) -> dict[str, Any]:
     if known is None:
         return dict(described)
     if described["kind"] == "choice":
-        fitting = [one for one in described["of"] if one["kind"] in known.kinds]
+        fitting = [one for one in described["of"] if one["kind"] in known.kinds or _is_ranked(one)]
         if not fitting:
             return dict(described)
+        if len(fitting) > 1:
+            return {**described, "of": fitting}
         described = {"origin": "the kind that its callers pass", **fitting[0]}
     if described["kind"] in ("tensor", "loader") and "array" in known.kinds:
         described = {**_left(described), "kind": "array", "origin": "an array, as its callers pass"}
@@ -111,3 +113,8 @@ def _left(described: Mapping[str, Any]) -> dict[str, Any]:
     """Of the description of a tensor, or of what it was taken for, what an array has as well."""
     plain = {"rank": None, "dtype": "open"}
     return {key: described.get(key, value) for key, value in plain.items()}
+
+
+def _is_ranked(described: Mapping[str, Any]) -> bool:
+    """Whether it is several tensors of a rank that the code tells, which the model may call a tensor."""
+    return described["kind"] == "loader" and any(item.get("rank") for item in described["items"])
