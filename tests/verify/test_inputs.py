@@ -183,6 +183,7 @@ def test_what_a_transfer_moves_lies_on_the_host_before() -> None:
     source = "def f(x, device):\n    return x.to(device, non_blocking=True)\n"
     unit = Unit(source, "f", ast.parse(source), next(iter(ast.parse(source).body)), None, ())  # type: ignore[arg-type]
     assert "device" not in needs(unit, source, {}).arguments[0]
+    assert needs(unit, source, {}, on_host=True, pinned=True).arguments[0]["pinned"]
     assert needs(unit, source, {}, on_host=True).arguments[0]["device"] == "cpu"
 
 

@@ -705,6 +705,7 @@ def needs(
     *,
     compiled: bool = False,
     on_host: bool = False,
+    pinned: bool = False,
     known: Mapping[tuple[str, str], Told] | None = None,
     around: str = "",
     foreign: Mapping[str, str] | None = None,
@@ -718,6 +719,7 @@ def needs(
         missing: names whose modules were left out, with what they stood for.
         compiled: the receiver is compiled, as its file does it.
         on_host: what is moved lies on the host before, as it must where a transfer is measured.
+        pinned: it lies in pinned memory there.
         known: what the semantic model tells of names, by function and name.
         around: the function that the unit is a part of, where it is no function itself.
         foreign: names that modules define which measured code must not use, with what they stand for.
@@ -725,6 +727,7 @@ def needs(
     walk = _Walk(unit)
     walk.globals.update({name: _Use(name) for name in foreign or ()})
     made = _Describe(hinted, walk, ast.parse(text), compiled=compiled, known=known or {})
+    made.pinned = pinned
     made.grads = ".grad" in unit.source and "backward(" not in unit.source
     parameters = _parameters(unit.function)
     uses = {parameter.name: _Use(parameter.name) for parameter in parameters}
@@ -741,7 +744,7 @@ def needs(
         if on_host:
             described = made.placed(described, uses[parameter.name])
             if described["kind"] == "dict":
-                described["items"] = {key: _on_host(item) for key, item in described["items"].items()}
+                described["items"] = {key: made.on_host(item) for key, item in described["items"].items()}
         made.result.arguments.append({"name": parameter.name, **described})
     for name, use in walk.globals.items():
         if name in (foreign or {}):
@@ -792,6 +795,7 @@ class _Describe:
         self.file = file
         self.compiled = compiled
         self.result = Needs()
+        self.pinned = False  # whether what lies on the host is pinned
         self.grads = False  # gradients are read that the code does not make
         self.built: dict[str, _Use] = {}  # what the receiver's constructor takes
         self.making: list[str] = []  # classes whose objects are being described
@@ -1065,13 +1069,20 @@ class _Describe:
 
     def placed(self, described: dict[str, Any], use: _Use) -> dict[str, Any]:
         """An element of a loader is on the host where the code moves it."""
-        if described["kind"] == "tensor" and (use.read & {"to", "cuda"} or "numpy" in use.marks):
-            described["device"] = "cpu"
-        elif described["kind"] == "object" and use.read & {"to", "cuda"}:
-            for item in described["attributes"].values():
-                if item["kind"] == "tensor":
-                    item["device"] = "cpu"
+        moved = bool(use.read & {"to", "cuda"})
+        if described["kind"] == "tensor" and (moved or "numpy" in use.marks):
+            return self.on_host(described)
+        if described["kind"] == "object" and moved:
+            attributes = described["attributes"].items()
+            described["attributes"] = {name: self.on_host(item, choices=False) for name, item in attributes}
         return described
+
+    def on_host(self, described: dict[str, Any], *, choices: bool = True) -> dict[str, Any]:
+        """The same on the host, as far as it is a tensor."""
+        if described["kind"] == "choice" and choices:
+            return {**described, "of": [self.on_host(one) for one in described["of"]]}
+        pinned = {"pinned": True} if self.pinned else {}
+        return {**described, "device": "cpu", **pinned} if described["kind"] == "tensor" else described
 
     def network(self, name: str, use: _Use) -> dict[str, Any]:
         self.stands(name, "a small network")
@@ -1204,13 +1215,6 @@ def _axes(text: str) -> list[Any]:
             low = name.lower()
             found.append(next((size for pattern, size in _AXES.items() if re.fullmatch(pattern, low)), "D"))
     return found
-
-
-def _on_host(described: dict[str, Any]) -> dict[str, Any]:
-    """The same on the host, as far as it is a tensor."""
-    if described["kind"] == "choice":
-        return {**described, "of": [_on_host(one) for one in described["of"]]}
-    return {**described, "device": "cpu"} if described["kind"] == "tensor" else described
 
 
 def _fields(owner: ast.ClassDef) -> list[_Parameter]:

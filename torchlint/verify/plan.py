@@ -263,6 +263,7 @@ def _of(
         missing,
         compiled=compiled,
         on_host=finding.code.startswith("TL5"),
+        pinned=finding.code == "TL503",
         known=_known(text),
         around=piece.around,
         foreign={**before.foreign, **after.foreign},
@@ -295,6 +296,8 @@ def _of(
     }
     if experiment["criterion"] == "growth" and not _makes_graphs(experiment):
         return Refused(piece.rung, "nothing in it makes a graph that could be kept")
+    if finding.code == "TL208" and not _has_arrays(experiment):
+        return Refused(piece.rung, "nothing in it says which arrays the list holds")
     try:
         check_policy(experiment)
     except Unfit as error:
@@ -307,6 +310,12 @@ def _makes_graphs(experiment: Mapping[str, Any]) -> bool:
     inputs_ = json.dumps([experiment["arguments"], experiment["globals"]], default=str)
     kinds = ('"network"', '"parameters"', '"grad": true')
     return any(kind in inputs_ for kind in kinds) or bool(re.search(r"requires_grad|\bnn\.", experiment["before"]))
+
+
+def _has_arrays(experiment: Mapping[str, Any]) -> bool:
+    return bool(re.search(r"\b(np|numpy)\.", experiment["before"])) or '"array"' in json.dumps(
+        experiment["arguments"], default=str
+    )
 
 
 def check_policy(experiment: Mapping[str, Any]) -> None:
