@@ -9,7 +9,7 @@ from torchlint.semantics.functions import COLD_ROLES, FunctionInfo
 from torchlint.semantics.values import Gate
 
 
-def may_be_hot(context: Context, _seen: frozenset[FunctionInfo] = frozenset()) -> bool:
+def may_be_hot(context: Context) -> bool:
     """Whether the code stands in a function that another file may call on every step, behind no gate."""
     for link in context.chain():
         if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
@@ -17,15 +17,16 @@ def may_be_hot(context: Context, _seen: frozenset[FunctionInfo] = frozenset()) -
         if link.scope is Scope.LOOP and rounds.iterates(link) is Iterates.EPOCHS:
             return False
         if link.scope is Scope.FUNCTION:
-            function = link.function
-            assert function is not None
-            if function.role in COLD_ROLES or function in _seen:
-                return False
-            if _has_step_loop(function) and not _updates(function):
-                return False
-            seen = _seen | {function}
-            return not function.callers or any(may_be_hot(caller.context, seen) for caller in function.callers)
+            assert link.function is not None
+            return _may_be_called_often(link.function)
     return False
+
+
+@question(False)
+def _may_be_called_often(function: FunctionInfo) -> bool:
+    if function.role in COLD_ROLES or (_has_step_loop(function) and not _updates(function)):
+        return False
+    return not function.callers or any(may_be_hot(caller.context) for caller in function.callers)
 
 
 def _updates(function: FunctionInfo) -> bool:

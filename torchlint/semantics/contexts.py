@@ -149,7 +149,7 @@ class Context:
         return flags
 
     def on_every_way(
-        self, holds: Callable[[Context], bool | None], _seen: frozenset[FunctionInfo] = frozenset()
+        self, holds: Callable[[Context], bool | None], _known: dict[FunctionInfo, bool] | None = None
     ) -> bool:
         """Whether something holds on all ways to the code: around it in its function, or around every call of that.
 
@@ -163,10 +163,12 @@ class Context:
             if link.scope is Scope.FUNCTION:
                 function = link.function
                 assert function is not None
-                if not function.callers or function in _seen:
-                    return False
-                seen = _seen | {function}
-                return all(caller.context.on_every_way(holds, seen) for caller in function.callers)
+                known = {} if _known is None else _known
+                if function not in known:
+                    known[function] = False  # within a circle of calls
+                    ways = (caller.context.on_every_way(holds, known) for caller in function.callers)
+                    known[function] = bool(function.callers) and all(ways)
+                return known[function]
         return False
 
     def excludes(self, other: Context) -> bool:

@@ -82,7 +82,7 @@ def _scaled_before(
     for site in model.sites.calls:
         if site.node not in order or not order.at(site.node) < at or site.context.excludes(context):
             continue
-        if _unscales(site, model, frozenset()):
+        if _unscales(site, model, set()):
             last = max(last, (order.at(site.node), None), key=lambda point: point[0])
         elif _scales(site, model):
             last = max(last, (order.at(site.node), site.node), key=lambda point: point[0])
@@ -108,15 +108,14 @@ def _scales(site: sites.Call, model: Model) -> bool:
     )
 
 
-def _unscales(site: sites.Call, model: Model, seen: frozenset[FunctionInfo]) -> bool:
+def _unscales(site: sites.Call, model: Model, seen: set[FunctionInfo]) -> bool:
     """Whether a call ends with unscaled gradients: `unscale_`, or the step that unscales and zeroes them."""
     if site.method in ("unscale_", "step", "update") and _is_scaler(site):
         return True
     target: FunctionInfo | None = site.target
     if target is None or target in seen:
         return False
+    seen.add(target)
     return any(
-        _unscales(inner, model, seen | {target})
-        for inner in model.sites.calls
-        if model.function_of(inner.context) is target
+        _unscales(inner, model, seen) for inner in model.sites.calls if model.function_of(inner.context) is target
     )

@@ -36,7 +36,7 @@ def are_uneven(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool
     """
     nodes = list(within(body))
     return any(_is_sized_by(model, node, varying) or _files_away(model, node) for node in nodes) or (
-        any(_by_mask(model, node) for node in nodes) and _decomposes(model, body, frozenset())
+        any(_by_mask(model, node) for node in nodes) and _decomposes(model, body, set())
     )
 
 
@@ -73,7 +73,7 @@ def _by_mask(model: Model, node: cst.CSTNode) -> bool:
     )
 
 
-def _decomposes(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionInfo]) -> bool:
+def _decomposes(model: Model, body: list[cst.CSTNode], seen: set[FunctionInfo]) -> bool:
     """Whether a round decomposes a matrix, itself or in what it calls."""
     for site in calls_in(model, body):
         namespace, _, last = (site.callee or "").rpartition(".")
@@ -81,8 +81,9 @@ def _decomposes(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionI
             return True
         target = site.target
         if target is not None and target not in seen:
+            seen.add(target)
             home = model.home.get(target.node, model)
-            if _decomposes(home, target.body_nodes, seen | {target}):
+            if _decomposes(home, target.body_nodes, seen):
                 return True
     return False
 

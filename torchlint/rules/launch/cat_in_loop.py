@@ -184,7 +184,7 @@ def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] 
     around = _round(site.context)
     if around is not None:
         return around, Confidence.LIKELY
-    return _calling_loop(site, site.context, model, frozenset())
+    return _calling_loop(site, site.context, model, set())
 
 
 def _round(context: Context) -> Context | None:
@@ -193,16 +193,18 @@ def _round(context: Context) -> Context | None:
 
 
 def _calling_loop(
-    site: sites.Call, context: Context, model: Model, seen: frozenset[FunctionInfo]
+    site: sites.Call, context: Context, model: Model, seen: set[FunctionInfo]
 ) -> tuple[Context, Confidence] | None:
     owner = model.function_of(context)
-    for caller in owner.callers:
+    callers = owner.callers if owner not in seen else ()
+    seen.add(owner)
+    for caller in callers:
         around = _round(caller.context)
         call = model.call(caller.node)
-        if call is None or owner in seen:
+        if call is None:
             continue
         if around is None:
-            further = _calling_loop(site, caller.context, model, seen | {owner})
+            further = _calling_loop(site, caller.context, model, seen)
             if further is not None:
                 return further
             continue

@@ -121,10 +121,10 @@ def _is_parameter(value: Value, model: Model) -> bool:
 def _arithmetic(site: sites.Loop, model: Model) -> cst.CSTNode | None:
     """The first tensor arithmetic of a round, in the loop or in a function of this file that it calls."""
     body = body_of(site)
-    return _first_work(model, body, frozenset())
+    return _first_work(model, body, set())
 
 
-def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionInfo]) -> cst.CSTNode | None:
+def _first_work(model: Model, body: list[cst.CSTNode], seen: set[FunctionInfo]) -> cst.CSTNode | None:
     for node in within(body):
         if type(node) is cst.BinaryOperation and model.value(node).is_tensor:
             return node
@@ -134,8 +134,9 @@ def _first_work(model: Model, body: list[cst.CSTNode], seen: frozenset[FunctionI
         if call.target is not None:
             inner = call.target.node
             if call.target not in seen and not isinstance(inner, cst.Module) and call.target.role not in COLD_ROLES:
+                seen.add(call.target)
                 inside: list[cst.CSTNode] = [inner.body]
-                if _first_work(model, inside, seen | {call.target}) is not None:
+                if _first_work(model, inside, seen) is not None:
                     return call.node
             continue
         name = (call.callee or call.method or "").rpartition(".")[2].rstrip("_")

@@ -76,13 +76,13 @@ def _epochs_over(site: sites.Call, model: Model) -> Context | None:
     """The loop over epochs in which the loader is iterated."""
     for loop in model.sites.loops:
         if loop.iterable is not None and site.node in loop.iterable.origins:
-            epochs = _epochs_around(loop.outer, frozenset())
+            epochs = _epochs_around(loop.outer, set())
             if epochs is not None and not site.context.inside(epochs):
                 return epochs
     return None
 
 
-def _epochs_around(context: Context, seen: frozenset[FunctionInfo]) -> Context | None:
+def _epochs_around(context: Context, seen: set[FunctionInfo]) -> Context | None:
     for link in context.chain():
         if link.scope is Scope.LOOP and rounds.iterates(link) is Iterates.EPOCHS:
             return link if link.loop is not None and link.loop.count != 1 else None
@@ -91,8 +91,9 @@ def _epochs_around(context: Context, seen: frozenset[FunctionInfo]) -> Context |
             assert function is not None
             if function in seen:
                 return None
+            seen.add(function)
             for caller in function.callers:
-                found = _epochs_around(caller.context, seen | {function})
+                found = _epochs_around(caller.context, seen)
                 if found is not None:
                     return found
             return None
