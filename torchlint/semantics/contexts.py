@@ -56,6 +56,7 @@ class LoopFacts:
     node: cst.CSTNode  # For, While, or a comprehension
     iterable: Value | None  # None for `while`
     count: int | None = None  # rounds, where that is a literal
+    generators: tuple[FunctionInfo, ...] = ()  # whose yields are the rounds
     body_effects: list[Effect] = field(default_factory=list)  # not those of inner loops
     inner: list[Context] = field(default_factory=list)
     calls_layers: bool = False  # what it calls are the modules that it iterates

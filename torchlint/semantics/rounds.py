@@ -156,10 +156,23 @@ def iterates(loop: Context) -> Iterates:
     of_tensor = kind is Kind.TENSOR or (iterable is not None and "tensor size" in (iterable.qual or ""))
     # A decoding loop counts from the length of its prompt, and a sampler walks over its noise levels: what they run
     # tells more than what they iterate.
-    runs = runs and facts.count != 1  # what is run once is no step of several
+    if any(map(_yields_steps, facts.generators)):
+        return Iterates.STEPS
+    few = facts.count is not None and facts.count <= FEW_ROUNDS and not _trains(loop)
+    runs = runs and not few  # a few runs, as to warm up, are no steps of many
     if runs and not (of_tensor and (_runs_on_rows(loop) or _over_labels(loop))) and not _part_of_a_step(loop):
         return Iterates.STEPS
     return Iterates.ELEMENTS if of_tensor else Iterates.OTHER
+
+
+@question(False)
+def _yields_steps(generator: FunctionInfo) -> bool:
+    """Whether a generator yields on each round of a loop over steps, or more often."""
+    for effect in generator.effects:
+        kinds = map(iterates, effect.context.enclosing_loops() if effect.kind is EffectKind.YIELD else ())
+        if next((kind for kind in kinds if kind in FURTHER), None) is Iterates.STEPS:
+            return True
+    return False
 
 
 def _runs_on_rows(loop: Context) -> bool:

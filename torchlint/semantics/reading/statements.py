@@ -11,7 +11,7 @@ from torchlint.knowledge import names as known
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Asked, Context, LoopFacts, Scope, leaves
 from torchlint.semantics.factors import factors
-from torchlint.semantics.functions import Role
+from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.names import dotted, identifier
 from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.base import Env
@@ -285,14 +285,19 @@ class StatementReader(DefinitionReader):
         return self.context
 
     def loop(
-        self, node: cst.For | cst.While, iterable: Value | None, enter: Callable[[], None], count: int | None
+        self,
+        node: cst.For | cst.While,
+        iterable: Value | None,
+        enter: Callable[[], None],
+        count: int | None,
+        generators: tuple[FunctionInfo, ...] = (),
     ) -> None:
         """Walk a loop's body: once where nothing is recorded, else twice, the second time with the first's results.
 
         `enter` reads what comes before the body in every round. `count` is the number of rounds, where that is known.
         """
         before = self.frame.env
-        facts = LoopFacts(node, iterable, count)
+        facts = LoopFacts(node, iterable, count, generators)
         self.model.home[node] = self.model
         context = Context(Scope.LOOP, node, self.context, loop=facts)
         recording = self.recording
@@ -340,12 +345,25 @@ class StatementReader(DefinitionReader):
         replaced = replacing(node)
         if replaced is not None:
             self.replacements.update(dict.fromkeys(replaced.writes, replaced))
-        self.loop(node, iterable, enter, self.count_of(iterable, node.iter))
+        self.loop(node, iterable, enter, self.count_of(iterable, node.iter), self.generators_of(node.iter))
         held = self.frame.env.get(replaced.holder) if replaced is not None else None
         if replaced is not None and replaced.values and held is not None:
             self.frame.env[replaced.holder] = replaced.after(held)
         if node.orelse is not None:
             self.suite(node.orelse.body)
+
+    def generators_of(self, node: cst.BaseExpression) -> tuple[FunctionInfo, ...]:
+        """The generators of the program that a loop iterates, also where it counts or pairs what they give."""
+        arguments = node.args if type(node) is cst.Call else ()
+        origins = [
+            origin
+            for part in (node, *(argument.value for argument in arguments))
+            for value in (self.eval_quietly(part),)
+            if value.kind is Kind.CONTAINER
+            for origin in value.origins
+        ]
+        made = [(origin, self.model.home.get(origin)) for origin in origins if isinstance(origin, cst.FunctionDef)]
+        return tuple(home.functions[origin] for origin, home in made if home is not None and origin in home.functions)
 
     def while_statement(self, node: cst.While) -> None:
         def enter() -> None:
