@@ -232,7 +232,9 @@ class _Checker(ast.NodeVisitor):
         self.granted: set[str] = set()
         self.scopes: dict[ast.AST, _Scope] = {}
         self.declared = frozenset((*_declared(tree), *attributes))
-        self.fields = frozenset(_fields(tree))
+        self.fields = frozenset(  # what any pattern could read by them, apart from what code defines as its own
+            name for name in _fields(tree) if name in _REFUSED or name == "compile" or name.startswith("__")
+        )
         self.scope = self._scopes(tree, None)
         self.resolving: set[int] = set()
         self.settled = _settled(tree)
