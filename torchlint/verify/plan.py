@@ -307,9 +307,11 @@ def _of(
 
 def _makes_graphs(experiment: Mapping[str, Any]) -> bool:
     """Whether there are parameters, or tensors with gradients, in the code or in what it is called with."""
-    inputs_ = json.dumps([experiment["arguments"], experiment["globals"]], default=str)
-    kinds = ('"network"', '"parameters"', '"grad": true')
-    return any(kind in inputs_ for kind in kinds) or bool(re.search(r"requires_grad|\bnn\.", experiment["before"]))
+    given = json.dumps([experiment["arguments"], experiment["globals"]], default=str)
+    kinds = ('"network"', '"parameters"', '"optimizer"', '"result"', '"grad": true')
+    return any(kind in given for kind in kinds) or bool(
+        re.search(r"requires_grad|\bnn\.|\.backward\(", experiment["before"])
+    )
 
 
 def _has_arrays(experiment: Mapping[str, Any]) -> bool:
