@@ -20,9 +20,8 @@ SETTINGS = Settings(root=Path(), rules=RULES, min_confidence=Confidence.POSSIBLE
 FEW, MANY = 100, 500
 
 
-def calls(shape: str, lines: int) -> int:
+def calls(text: str) -> int:
     """How many functions are called to lint a file."""
-    data = text_of(shape, lines).encode()
     count = 0
 
     def note(_frame: FrameType, event: str, _argument: object) -> None:
@@ -32,7 +31,7 @@ def calls(shape: str, lines: int) -> int:
     def lint() -> None:
         sys.setprofile(note)
         try:
-            result = lint_bytes(data, "made.py", SETTINGS)
+            result = lint_bytes(text.encode(), "made.py", SETTINGS)
         finally:
             sys.setprofile(None)
         assert not result.errors, result.errors
@@ -44,5 +43,25 @@ def calls(shape: str, lines: int) -> int:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_calls_grow_with_lines(shape: str) -> None:
-    calls(shape, 10)  # imports, tables, patterns
-    assert calls(shape, MANY) < 1.2 * MANY / FEW * calls(shape, FEW)
+    calls(text_of(shape, 10))  # imports, tables, patterns
+    assert calls(text_of(shape, MANY)) < 1.2 * MANY / FEW * calls(text_of(shape, FEW))
+
+
+STEP = """\
+def step_{here}(x):
+    for row in torch.relu(x):
+        total = row @ row
+    step_{next}(x)
+    step_{next}(total)
+"""
+
+
+def ways(depth: int) -> str:
+    """Functions each of which calls the next one from two places: twice as many ways to the loop of each."""
+    steps = "".join(STEP.format(here=level, next=level + 1) for level in range(depth))
+    return f"import torch\n{steps}def step_{depth}(x):\n    print(x.item())\nstep_0(torch.ones(8, 8))\n"
+
+
+def test_calls_do_not_grow_with_the_ways_to_a_line() -> None:
+    calls(ways(2))
+    assert calls(ways(16)) < 3 * calls(ways(8))
