@@ -345,23 +345,18 @@ class StatementReader(DefinitionReader):
         replaced = replacing(node)
         if replaced is not None:
             self.replacements.update(dict.fromkeys(replaced.writes, replaced))
-        self.loop(node, iterable, enter, self.count_of(iterable, node.iter), self.generators_of(node.iter))
+        self.loop(node, iterable, enter, self.count_of(iterable, node.iter), self.generators_of(node.iter, iterable))
         held = self.frame.env.get(replaced.holder) if replaced is not None else None
         if replaced is not None and replaced.values and held is not None:
             self.frame.env[replaced.holder] = replaced.after(held)
         if node.orelse is not None:
             self.suite(node.orelse.body)
 
-    def generators_of(self, node: cst.BaseExpression) -> tuple[FunctionInfo, ...]:
+    def generators_of(self, node: cst.BaseExpression, iterable: Value) -> tuple[FunctionInfo, ...]:
         """The generators of the program that a loop iterates, also where it counts or pairs what they give."""
-        arguments = node.args if type(node) is cst.Call else ()
-        origins = [
-            origin
-            for part in (node, *(argument.value for argument in arguments))
-            for value in (self.eval_quietly(part),)
-            if value.kind is Kind.CONTAINER
-            for origin in value.origins
-        ]
+        paired = node.args if type(node) is cst.Call and type(node.func) is cst.Name else ()
+        given = (iterable, *(self.eval_quietly(argument.value) for argument in paired if self.recording))
+        origins = [origin for value in given if value.kind is Kind.CONTAINER for origin in value.origins]
         made = [(origin, self.model.home.get(origin)) for origin in origins if isinstance(origin, cst.FunctionDef)]
         return tuple(home.functions[origin] for origin, home in made if home is not None and origin in home.functions)
 
