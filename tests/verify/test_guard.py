@@ -231,3 +231,31 @@ def test_what_a_call_leaves_for_the_next_is_seen_and_what_torch_keeps_is_not() -
     ordinary, *left = done.stdout.splitlines()
     assert ordinary == "None"
     assert [name.rpartition(".")[2] for name in left] == ["left"] * 14
+
+
+LATE = """
+import functools
+import torch
+from torchlint.verify.guard import changed, landmarks
+
+names = {"torch": torch}
+exec(compile("def own(): pass\\nclass Own:\\n    def __call__(self): pass", "<before>", "exec"), names)
+own = names["own"]
+kind = torch.nn.Linear
+for name, value in (
+    ("late", lambda: None), ("late", own), ("late", names["Own"]()), ("late", names["Own"]),
+    ("late", names["Own"]().__call__), ("late", torch.no_grad()(own)), ("late", functools.lru_cache(own)),
+    ("late", functools.partial(own)), ("to", lambda: None), ("late", 1),
+):
+    before = landmarks(torch, compiled=False)
+    setattr(kind, name, value)
+    print(changed(before, landmarks(torch, compiled=False), torch))
+    delattr(kind, name)
+"""
+
+
+def test_what_a_library_sets_up_at_its_first_use_is_no_change_and_what_measured_code_may_stand_behind_is() -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", LATE], capture_output=True, text=True, check=True)
+    library, *others = done.stdout.splitlines()
+    assert library == "None"
+    assert [name.rpartition(".")[2] for name in others] == ["late"] * 7 + ["to", "late"]

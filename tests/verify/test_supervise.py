@@ -152,13 +152,14 @@ def answers() -> dict[str, Any]:
         experiment("def flagged(x):\n    return x * 2\n", id="innocent"),
         experiment("def flagged(x):\n    return __name__\n", id="named"),
         experiment("import torch\n\n\ndef flagged(x):\n    return x\n", id="entry", entry="torch.os.getcwd"),
-        experiment(LOADS, id="loader"),
         experiment("def flagged(x):\n    return x\n", id="module for dtype", dtype="os", inputs=GIVEN),
         experiment(LEAVES, "def flagged(x):\n    return 0\n", id="leaves", allow=["os"], inputs=GIVEN),
     ]
     run = supervise.run(plan(*hostile, *others, seconds=6.0, memory_bytes=700 << 20), ["cpu"])
     json.dumps(run, allow_nan=False)  # plain data, whatever the code returned
-    return run["results"]  # type: ignore[no-any-return]
+    # Starting workers again and again takes long on a busy machine.
+    loader = supervise.run(plan(experiment(LOADS, id="loader"), seconds=60.0), ["cpu"])
+    return {**run["results"], **loader["results"]}
 
 
 @pytest.mark.parametrize("file", CONTAINED, ids=lambda file: file.stem)

@@ -623,11 +623,14 @@ def landmarks(torch: Any, compiled: bool, *more: type) -> Marks:
     if not compiled:
         named += _listed()
         named.append(("copy.deepcopy", _lent_copy().deepcopy))
-    marks = {id(thing): (name, thing, _held(thing)) for name, thing in reversed(named)}  # the first name stands
+    marks: Marks = {}
+    for name, thing in named:
+        if id(thing) not in marks:
+            marks[id(thing)] = (name, thing, _held(thing))
     others: Iterable[type] = _classes() if not compiled else ()
     for kind in others:
         if id(kind) not in marks:  # torch counts in some of them, as the handles of hooks
-            held = {key: int if type(value) is int else value for key, value in vars(kind).items()}
+            held = {key: 0 if type(value) is int else value for key, value in vars(kind).items()}
             marks[id(kind)] = (f"{kind.__module__}.{kind.__qualname__}", kind, held)
     return marks
 
@@ -674,7 +677,7 @@ def changed(before: Marks, after: Marks, torch: Any) -> str | None:
     Of plain data, which torch keeps in places of its own, only what is public counts.
     """
     missing = object()
-    for place, (home, _, now) in after.items():
+    for place, (home, thing, now) in after.items():
         then = before[place][2] if place in before else now  # what was loaded since then is nobody's landmark
         for key, value in now.items():
             old = then.get(key, missing)
@@ -690,11 +693,37 @@ def changed(before: Marks, after: Marks, torch: Any) -> str | None:
                 continue  # the worker counts readings of events that were not reached
             if name.endswith(".step") and file == torch.optim.Optimizer.__init__.__code__.co_filename:
                 continue
+            inherited = isinstance(thing, type) and any(key in vars(base) for base in thing.__mro__[1:])
+            if (old is None or (old is missing and callable(value) and not inherited)) and _is_of_library(value):
+                continue  # what a library sets up at its first use, as for a device
             return printable(name)
         gone = next((key for key, value in then.items() if callable(value) and key not in now), None)
         if gone is not None:
             return printable(f"{home}.{gone}")
     return None
+
+
+def _is_of_library(value: Any) -> bool:
+    """Whether nothing of measured code stands behind a value, by what it cannot forge: types, and files of code."""
+    kind = type(value)
+    if kind is types.FunctionType:
+        held = [cell.cell_contents for cell in value.__closure__ or () if _is_full(cell)]
+        return value.__code__.co_filename not in MEASURED and all(map(_is_of_library, held))
+    if kind is types.BuiltinFunctionType:
+        return True
+    if kind is not type and callable(value):
+        return False  # bound and partial ones, caches and the like may wrap what is measured
+    bases = type.mro(value) if kind is type else type.mro(kind)
+    methods = (method for base in bases for method in vars(base).values() if type(method) is types.FunctionType)
+    return all(method.__code__.co_filename not in MEASURED for method in methods)
+
+
+def _is_full(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 # -- what the process gives up -----------------------------------------------------------------------------------------
