@@ -10,7 +10,7 @@ import pytest
 
 CONFINED = """
 import os, sys
-from torchlint.verify.guard import confine
+from torchlint.verify.confinement import confine
 
 inside, outside = sys.argv[1:]
 print(confine(inside, programs=False))
@@ -50,7 +50,8 @@ import typing
 import numpy as np
 import torch
 import torch.utils.data
-from torchlint.verify.guard import python, tame
+from torchlint.verify.namespace import python
+from torchlint.verify.taming import tame
 from torchlint.verify.standins import Builder, Record, Unfit
 
 tame(torch)
@@ -202,7 +203,9 @@ import torch
 import torch._dynamo
 import torch.distributions
 from torch.utils import hooks
-from torchlint.verify.guard import changed, landmarks, python, tame
+from torchlint.verify.landmarks import changed, landmarks
+from torchlint.verify.namespace import python
+from torchlint.verify.taming import tame
 
 tame(torch)
 lent = python()["__import__"]("copy").deepcopy
@@ -236,7 +239,7 @@ def test_what_a_call_leaves_for_the_next_is_seen_and_what_torch_keeps_is_not() -
 LATE = """
 import functools
 import torch
-from torchlint.verify.guard import changed, landmarks
+from torchlint.verify.landmarks import changed, landmarks
 
 names = {"torch": torch}
 exec(compile("def own(): pass\\nclass Own:\\n    def __call__(self): pass", "<before>", "exec"), names)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.verify.experiments import experiment, plan
 from torchlint.verify import supervise
+from torchlint.verify.bundling import bundle
 from torchlint.verify.figures import interval
 
 CONTAINED = sorted((Path(__file__).parent / "hostile" / "contained").glob("*.py"))
@@ -320,7 +321,7 @@ def test_rounds_weigh_the_less_the_more_others_slowed_the_processor() -> None:
 
 def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> None:
     worker, file, out = tmp_path / "worker.py", tmp_path / "plan.json", tmp_path / "results.json"
-    worker.write_text(supervise.bundle(), encoding="utf-8")
+    worker.write_text(bundle(), encoding="utf-8")
     file.write_text(json.dumps(plan(experiment("def flagged(x):\n    return x\n"))), encoding="utf-8")
     command = [sys.executable, "-I", str(worker), str(file), "--out", str(out), "--device", "cpu"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
@@ -330,7 +331,7 @@ def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> N
 
 def test_an_interrupted_run_keeps_what_was_measured_and_leaves_no_process(tmp_path: Path) -> None:
     worker, file, out = tmp_path / "worker.py", tmp_path / "plan.json", tmp_path / "results.json"
-    worker.write_text(supervise.bundle(), encoding="utf-8")
+    worker.write_text(bundle(), encoding="utf-8")
     quick = experiment("def flagged(x):\n    return x\n", id="quick", label="quick", inputs=GIVEN)
     endless = experiment(ENDLESS, id="endless", label="endless", inputs=GIVEN)
     file.write_text(json.dumps(plan(quick, endless)), encoding="utf-8")
@@ -360,8 +361,8 @@ def test_a_run_that_is_interrupted_before_its_first_experiment_says_so(monkeypat
         def end(self) -> None:
             pass
 
-    monkeypatch.setattr(supervise, "_Nursery", Interrupted)
-    monkeypatch.setattr(supervise, "_Worker", Interrupted)
+    monkeypatch.setattr(supervise, "Nursery", Interrupted)
+    monkeypatch.setattr(supervise, "Worker", Interrupted)
     answer = supervise.run(plan(experiment(ENDLESS, inputs=GIVEN)), ["cpu"])
     assert answer["interrupted"] is True
     assert answer["results"]["one"]["reason"] == "interrupted"

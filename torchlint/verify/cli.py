@@ -15,6 +15,7 @@ from torchlint.cli import console, options
 from torchlint.cli.files import write_atomically
 from torchlint.cli.status import EXIT_ERROR, EXIT_FINDINGS, EXIT_INTERRUPTED, EXIT_OK
 from torchlint.verify import evidence, forms, supervise
+from torchlint.verify.bundling import bundle
 from torchlint.verify.plan import Choices
 
 __all__ = ["verify"]
@@ -164,7 +165,7 @@ def _devices(kind: str) -> list[str]:
 def _write_plan(made: dict[str, Any], file: Path) -> int:
     worker = file.parent / "worker.py"
     write_atomically(file, json.dumps(made, indent=1) + "\n")
-    write_atomically(worker, supervise.bundle())
+    write_atomically(worker, bundle())
     console.write([
         f"{len(made['experiments'])} experiments for {len(made['findings'])} findings in {file}\n",
         f"Run it where a GPU is: python {worker.name} {file.name} --out results.json\n",

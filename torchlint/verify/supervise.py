@@ -14,11 +14,7 @@ import contextlib
 import json
 import math
 import os
-import secrets
-import select
-import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -32,38 +28,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchlint.verify import forms
+from torchlint.verify.bundling import bundle
 from torchlint.verify.figures import interval, is_narrow
+from torchlint.verify.processes import START_SECONDS, Nursery, Worker, cores
 from torchlint.verify.standins import printable
 
-__all__ = ["Limits", "Watcher", "gpu_count", "run"]
-
-PASSED = (
-    "PATH LD_LIBRARY_PATH CUDA_HOME CUDA_PATH OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_CORETYPE OPENBLAS_L2_SIZE "
-    "PYTORCH_CUDA_ALLOC_CONF"
-).split()
 TOGETHER = 6  # workers that set up their device at once, before any of them measures, on a GPU
 FIND_SECONDS = 30.0  # for finding inputs, from the start of a worker to its answer
 BESIDE = 3.0  # seconds of an experiment apart from its pairs, until that is known
-TICK = 0.05  # seconds between looks at memory
-END_SECONDS = 10.0  # until the process that loads torch has ended by itself
-START_SECONDS = 120.0  # until a worker has loaded torch
 MOST_PROCESSES = 20  # in which an experiment is timed, whatever the plan says
-MAX_PROCESSES = 256  # of an experiment: the workers of its loaders
-MAX_ANSWER = 32 << 20  # bytes
 MIN_CORES = 4  # of a device's workers, to give one of them to backward alone
 AGAIN_FIRST_US = 2e6  # of the first call, above which there is no further process: it would begin with one as well
 BUSY = 0.8  # of a call's time, for which the device must be busy to be what bounds it
 AGAIN = 3  # times as long as in the first process pairs are measured in a further one
 KEPT_BACK = 0.75  # of the budget, for the highest rungs; the rest is for lower ones and further processes
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
-SPARE_MEMORY = 1 << 30  # of the machine, below which an experiment is ended
 OUT_OF_TIME = "the time budget was used up"
 INTERRUPTED = "interrupted"
 CODE = ("before", "after", "inputs", "arguments")  # of an experiment, what results leave out
-MODULES = (  # of the one file, in the order in which they import one another
-    "allowed policy helpers forms standins guard search cores failures figures agreement variants flags watches traces "
-    "machine hosting passes bench worker supervise"
-).split()
 
 
 @dataclass(frozen=True)
@@ -94,240 +76,11 @@ class Watcher:
         """An experiment has its result."""
 
 
-class _Nursery:
-    """The process that has loaded torch and forks the workers of one device."""
-
-    def __init__(self, script: str, device: str, cores: list[int]) -> None:
-        self.kind, _, index = device.partition(":")
-        self._cores = cores
-        self.visible = _visible(int(index or 0)) if self.kind == "cuda" else ""
-        self._control, other = socket.socketpair()
-        self._turn = threading.Lock()  # one thread at a time talks to it
-        self._rest = b""
-        self._started: list[int] = []
-        self._ended: dict[int, int] = {}
-        self.stopped = ""  # why its workers are given up
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-B", script, "--serve", str(other.fileno())],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                cwd=os.path.dirname(script), env=self.environment(os.path.dirname(script)),
-                pass_fds=(other.fileno(),), start_new_session=True,
-            )  # fmt: skip
-        finally:
-            other.close()
-
-    def environment(self, folder: str) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in PASSED if name in os.environ}
-        return {
-            **kept,
-            "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "CUDA_VISIBLE_DEVICES": self.visible,
-            # torch's compiler works in the experiment's process and keeps what it makes in the experiment's folder
-            "TORCHINDUCTOR_CACHE_DIR": os.path.join(folder, "inductor"),
-            "TRITON_CACHE_DIR": os.path.join(folder, "triton"),
-            "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_VEC_ISA_OK": "1",
-        }  # fmt: skip
-
-    def order(self, folder: str, source: int, back: int, device: str) -> int:
-        """Fork a worker that reads `source` and answers on `back`; its process id. OSError where there is none."""
-        order: dict[str, Any] = {"folder": folder, "environment": self.environment(folder), "device": device}
-        if device == "cuda":
-            order["cores"] = self._cores
-        else:  # code that names CUDA must not set up a device only to be tried on the host
-            order["environment"]["CUDA_VISIBLE_DEVICES"] = ""
-        with self._turn:
-            socket.send_fds(self._control, [json.dumps(order).encode()], [source, back])
-            deadline = time.monotonic() + START_SECONDS
-            while not self._started:
-                if not self._read(deadline):
-                    raise OSError("the process that loads torch has ended")
-            return self._started.pop()
-
-    def status(self, process: int, seconds: float) -> int | None:
-        """How a worker ended, as `os.waitpid` says it; None where that is not known in time."""
-        deadline = time.monotonic() + seconds
-        with self._turn:
-            while process not in self._ended:
-                if not self._read(deadline):
-                    return None
-            return self._ended[process]
-
-    def _read(self, deadline: float) -> bool:
-        """Take what the process says, waiting for it until the deadline; False where nothing more comes."""
-        left = max(0.0, deadline - time.monotonic())
-        if not select.select([self._control], [], [], left)[0]:
-            return False
-        block = self._control.recv(1 << 16)
-        *lines, self._rest = (self._rest + block).split(b"\n")
-        for message in map(json.loads, lines):
-            if "started" in message:
-                self._started.append(message["started"])
-            else:
-                self._ended[message["ended"]] = message["status"]
-        return bool(block)
-
-    def end(self) -> None:
-        """Close the way to it, on which it kills its workers and ends."""
-        self._control.close()
-        try:
-            self._process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-
-
-class _Worker:
-    """One process that measures one experiment, or finds its inputs."""
-
-    def __init__(self, nursery: _Nursery, device: str) -> None:
-        self.nursery = nursery
-        self.folder = tempfile.mkdtemp(prefix="torchlint-")
-        self._buffer = b""
-        self._ready: bytes | str | None = None
-        self._asked = False
-        self.receive, back = os.pipe()
-        source, self._requests = os.pipe()
-        self.process: int | None = None
-        try:
-            self.process = nursery.order(self.folder, source, back, device)
-        except OSError:
-            pass  # `ask` finds the channel closed
-        finally:
-            os.close(back)
-            os.close(source)
-
-    def await_ready(self, memory: int) -> bytes | str | None:
-        """Wait until the worker has set up its device; b"" when it has."""
-        if not self._asked:
-            self._asked = True
-            self._ready = self._wait(lambda line: line == b"", time.monotonic() + START_SECONDS, memory)
-        return self._ready
-
-    def ask(self, request: dict[str, Any], seconds: float, memory: int) -> dict[str, Any]:
-        """Send the request and wait for the answer, which is a result or says why there is none."""
-        nonce = secrets.token_hex(16)
-        if self.await_ready(memory) != b"":
-            return self._lost("could not start", self._ready)
-        try:
-            with open(self._requests, "wb", closefd=False) as file:
-                file.write(json.dumps({**request, "nonce": nonce}).encode() + b"\n")
-        except OSError:
-            return self._lost("could not start", None)
-
-        def is_answer(line: bytes) -> bool:
-            message = _message(line, nonce)
-            return message is not None and message["event"] in ("result", "failed", "machine")
-
-        answer = self._wait(is_answer, time.monotonic() + seconds, memory)
-        if not isinstance(answer, bytes):
-            return self._lost("exited without a result", answer)
-        message = _message(answer, nonce)
-        assert message is not None
-        if message["event"] == "failed":
-            return {"status": "not run", "reason": str(message.get("reason")), "where": str(message.get("where") or "")}
-        said = message.get("result", message.get("machine"))
-        made = {"status": "measured", **said} if isinstance(said, dict) else {}
-        form: Any = {} if "machine" in request or request.get("find") else forms.ANSWER
-        misfit = forms.misfit(made, form) if made else "it must be an object"
-        return made if misfit is None else {"status": "not run", "reason": f"its answer is none: {misfit}"}
-
-    def _wait(self, wanted: Callable[[bytes], bool], deadline: float, memory: int) -> bytes | str | None:
-        """The first line that is wanted; a reason when a limit was passed; None when the process ended without it."""
-        taken = 0
-        while True:
-            while b"\n" in self._buffer:
-                line, self._buffer = self._buffer.split(b"\n", 1)
-                if wanted(line):
-                    return line
-            if self.nursery.stopped:
-                return self.nursery.stopped
-            if time.monotonic() > deadline:
-                return "time limit"
-            held, processes = group_size(self.process or 0)
-            if held > memory or available_memory() < SPARE_MEMORY:
-                return "memory limit"
-            if processes > MAX_PROCESSES:
-                return "process limit"
-            if select.select([self.receive], [], [], TICK)[0]:
-                block = os.read(self.receive, 1 << 16)
-                taken += len(block)
-                if not block:
-                    return None
-                if taken > MAX_ANSWER:
-                    return "its answer is too long"
-                self._buffer += block
-
-    def _lost(self, otherwise: str, why: bytes | str | None) -> dict[str, Any]:
-        """The answer for a worker that gave none."""
-        if isinstance(why, str):
-            return {"status": "not run", "reason": why}
-        status = self.nursery.status(self.process, seconds=5.0) if self.process is not None else None
-        if status is not None and os.WIFSIGNALED(status):
-            return {"status": "not run", "reason": f"crashed (signal {os.WTERMSIG(status)})"}
-        return {"status": "not run", "reason": otherwise}
-
-    def end(self) -> None:
-        """Kill the process group, whatever it is doing, and remove its folder."""
-        if self.process is not None:
-            with contextlib.suppress(OSError):
-                os.killpg(self.process, signal.SIGKILL)
-        os.close(self._requests)
-        os.close(self.receive)
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _message(line: bytes, nonce: str) -> dict[str, Any] | None:
-    """A line of the channel, if it is a message with the nonce."""
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return message if isinstance(message, dict) and message.get("nonce") == nonce and "event" in message else None
-
-
-def _visible(index: int) -> str:
-    """The device of that number among those this process may see."""
-    visible = [part for part in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if part]
-    return visible[index] if index < len(visible) else str(index)
-
-
-def group_size(group: int) -> tuple[int, int]:
-    """Bytes of host memory that the processes of a group hold for themselves, apart from mapped files; how many."""
-    total = count = 0
-    for entry in os.listdir("/proc") if os.path.isdir("/proc") else ():
-        if not entry.isdigit():
-            continue
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            with open(f"/proc/{entry}/stat", "rb") as file:
-                if int(file.read().rsplit(b")", 1)[1].split()[2]) != group:
-                    continue
-            count += 1
-            with open(f"/proc/{entry}/status", "rb") as file:
-                for line in file:
-                    if line.startswith((b"RssAnon:", b"RssShmem:")):
-                        total += int(line.split()[1]) << 10
-    return total, count
-
-
 def _shares(count: int) -> list[list[int]]:
     """The processors for the workers of each of `count` devices; empty lists where they are too few to be parted."""
     usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     size = len(usable) // count
     return [usable[index * size : (index + 1) * size] if size >= MIN_CORES else [] for index in range(count)]
-
-
-def cores() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def available_memory() -> int:
-    with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
-        for line in file:
-            if line.startswith(b"MemAvailable:"):
-                return int(line.split()[1]) << 10
-    return SPARE_MEMORY
 
 
 def gpu_count() -> int | None:
@@ -439,7 +192,7 @@ class _Run:
         self.watcher = watcher
         self.started = time.monotonic()
         shares = _shares(len(devices))
-        self.nurseries = {device: _Nursery(script, device, cores) for device, cores in zip(devices, shares)}  # noqa: B905
+        self.nurseries = {device: Nursery(script, device, cores) for device, cores in zip(devices, shares)}  # noqa: B905
         self.results: dict[str, dict[str, Any]] = {}
         self.trials: dict[str, dict[str, Any]] = {}  # the inputs that were found, by experiment
         self.accepted: dict[str, dict[str, Any]] = {}  # the last of them, by the code as written
@@ -462,7 +215,7 @@ class _Run:
     def machine(self) -> dict[str, Any]:
         """What is measured on, with its ceilings; where that fails, nothing is."""
         nursery = self.nurseries[self.devices[0]]
-        probe = _Worker(nursery, nursery.kind)
+        probe = Worker(nursery, nursery.kind)
         try:
             about = probe.ask({"machine": True}, START_SECONDS, self.limits.memory_bytes)
         finally:
@@ -537,7 +290,7 @@ class _Run:
     def _found(self, experiment: dict[str, Any], trial: dict[str, Any] | None) -> dict[str, Any]:
         if (why := self.hindrance(experiment)) is not None:
             return {"status": "not run", "reason": why}
-        worker = _Worker(self.nurseries[self.devices[0]], "cpu")
+        worker = Worker(self.nurseries[self.devices[0]], "cpu")
         try:
             request = {"experiment": {**experiment, "trial": trial}, "seconds": 0.0, "find": True}
             return worker.ask(request, min(FIND_SECONDS, self.limits.seconds), self.limits.memory_bytes)
@@ -576,7 +329,7 @@ class _Run:
         self.measure([experiments[i] for i in sorted(again, key=lambda i: self.results[i]["before"]["median_us"])])
 
     def _lane(self, device: str, todo: deque[dict[str, Any]]) -> None:
-        spare: deque[_Worker] = deque()
+        spare: deque[Worker] = deque()
         try:
             while True:
                 try:
@@ -595,7 +348,7 @@ class _Run:
             for worker in spare:
                 worker.end()
 
-    def _one(self, experiment: dict[str, Any], device: str, left: int, spare: deque[_Worker]) -> dict[str, Any]:
+    def _one(self, experiment: dict[str, Any], device: str, left: int, spare: deque[Worker]) -> dict[str, Any]:
         if (why := self.hindrance(experiment)) is not None:
             return {"status": "not run", "reason": why}
         settled = self.settled.get(experiment["id"])
@@ -605,7 +358,7 @@ class _Run:
         if not spare:
             together = min(TOGETHER, left + 1) if device.startswith("cuda") else 1
             nursery = self.nurseries[device]
-            spare.extend(_Worker(nursery, nursery.kind) for _ in range(together))
+            spare.extend(Worker(nursery, nursery.kind) for _ in range(together))
             for worker in spare:
                 worker.await_ready(self.limits.memory_bytes)
         worker = spare.popleft()
@@ -651,46 +404,6 @@ def _code_as_written(experiment: dict[str, Any]) -> str:
     """What decides which inputs the code as written accepts."""
     names = ("before", "entry", "arguments", "globals", "sizes", "widths", "dtype", "allow")
     return json.dumps([experiment.get(name) for name in names])
-
-
-def bundle() -> str:
-    """The source of one file that is policy, worker and supervisor, and needs torch and the standard library alone.
-
-    Run as `python worker.py plan.json --out results.json`. Its code goes by names that are no files, lest a traceback
-    or a warning open one of that name while measured code runs.
-    """
-    lines = [
-        '"""torchlint\'s worker: measures a plan. `python worker.py plan.json --out results.json`."""',
-        "import sys, types",
-        "SOURCES = {",
-        *(f"    {name!r}: {text!r}," for name, text in _sources()),
-        "}",
-        "for package in ('torchlint', 'torchlint.verify'):",
-        "    sys.modules[package] = types.ModuleType(package)",
-        "for name, text in SOURCES.items():",
-        "    module = types.ModuleType('torchlint.verify.' + name)",
-        "    sys.modules[module.__name__] = module",
-        "    setattr(sys.modules['torchlint.verify'], name, module)",
-        "    module.SOURCES = SOURCES",
-        "    exec(compile(text, 'torchlint-worker/' + name + '.py', 'exec'), module.__dict__)",
-        "if __name__ == '__main__':",
-        "    if sys.argv[1:2] == ['--serve']:",
-        "        sys.modules['torchlint.verify.worker'].serve()",
-        "    else:",
-        "        sys.exit(sys.modules['torchlint.verify.supervise'].main())",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _sources() -> Iterator[tuple[str, str]]:
-    """The modules of the one file, from it or from the package."""
-    bundled = globals().get("SOURCES")
-    for name in MODULES:
-        if bundled is not None:
-            yield name, bundled[name]
-        else:
-            with open(os.path.join(os.path.dirname(__file__), f"{name}.py"), encoding="utf-8") as file:
-                yield name, file.read()
 
 
 class _Lines(Watcher):

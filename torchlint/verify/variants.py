@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchlint.verify.failures import MAX_MESSAGE, Failed
-from torchlint.verify.guard import python
+from torchlint.verify.namespace import python
 from torchlint.verify.standins import MODULE, Builder, tensors
 
 

@@ -27,12 +27,15 @@ from typing import Any
 
 from torchlint.verify import policy
 from torchlint.verify.bench import Bench
+from torchlint.verify.confinement import confine
 from torchlint.verify.cores import Cores, threads
 from torchlint.verify.failures import Failed, reason, where
-from torchlint.verify.guard import Guard, changed, confine, landmarks, tame
+from torchlint.verify.guard import Guard
 from torchlint.verify.hosting import HostEvent, on_host, without_cuda
+from torchlint.verify.landmarks import changed, landmarks
 from torchlint.verify.machine import machine
 from torchlint.verify.standins import Batches, Plain, Record, printable
+from torchlint.verify.taming import tame
 
 REAP = 0.02  # seconds between looks for workers that ended
 LAST_SECONDS = 2.0  # for what workers left to end, before this process does
