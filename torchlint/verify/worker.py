@@ -169,8 +169,11 @@ def work(order: dict[str, Any], source: int, descriptor: int) -> None:
         os.close(source)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         cores = order.get("cores") or ()
-        if cores:  # the last is left to backward until its thread is known
-            os.sched_setaffinity(0, cores[:-1])
+        if cores:
+            try:
+                os.sched_setaffinity(0, cores[:-1])  # the last is left to backward until its thread is known
+            except OSError:  # some containers forbid it
+                cores = ()
         torch = load()
         if cores:
             # As many as torch takes where it knows the processors for hyperthreads, which virtual machines do not tell.
