@@ -157,11 +157,13 @@ class Inputs:
         """
         if isinstance(error, (RuntimeError, IndexError)):
             numbers = [int(n) for n in re.findall(r"(?<![A-Za-wyz_.])\d{1,4}", str(error)[:MAX_MESSAGE])]
-            foreign = [number for number in numbers if number not in self.sizes.values()]
-            for number in (*foreign, *numbers):
+            foreign = {number for number in numbers if number > 1 and number not in self.sizes.values()}
+            default, *others = self.widths
+            self.widths[:] = [default, *sorted(foreign), *(width for width in others if width not in foreign)]
+            for number in numbers:
                 for wanted in (number, number + 1):
                     if number > 1 and wanted not in self.widths and len(self.widths) < 14:
-                        self.widths.insert(1 if wanted in foreign else len(self.widths), wanted)
+                        self.widths.append(wanted)
             for key in self.asked:
                 if key == "*width":
                     self.asked[key] = list(self.widths)
