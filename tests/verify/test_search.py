@@ -94,3 +94,19 @@ def test_many_combinations_leave_room_for_changes_of_one_choice() -> None:
         return Outcome(None if right else ValueError("x"), 1, frozenset("x"), dict(choices))
 
     assert search(attempt, {}, lambda: len(tries) < 100)[1].error is None
+
+
+def test_a_shared_choice_that_comes_further_is_taken_for_one_argument_before_the_others_are_tried() -> None:
+    """As for a layer's width, which its input has and nothing else: with it for all, the code fails further on."""
+    asked = {"*width": ["D", 65, *range(100, 160)], "x.width": [None, 65], "y.width": [None, 65]}
+    tries = []
+
+    def attempt(trial: dict[str, Any]) -> Outcome:
+        tries.append(trial)
+        if trial.get("x.width") == 65:
+            return Outcome(None, 9, frozenset(), asked)
+        further = trial.get("*width") == 65
+        return Outcome(ValueError("later" if further else "at once"), 5 if further else 1, frozenset(), asked)
+
+    assert search(attempt, {}, lambda: True)[1].error is None
+    assert len(tries) < 10

@@ -20,6 +20,7 @@ __all__ = ["Outcome", "search"]
 SWEPT = ("*pattern", "*labels", "*width")  # choices that all arguments share, tried in combination first
 SHARED_WIDTH = "*width"
 MAX_SWEPT = 80  # of those combinations; then there is time left to change one thing
+LOOK_AHEAD = 6  # changes of one of those combinations that comes further than those before it
 MAX_STALE = 150  # trials one after the other of which none fails otherwise than those before
 MAX_ENDED = 60  # trials after one that ran through without reaching the flagged line
 MAX_STEMS = 12  # kinds of input that one stand-in may meet
@@ -54,9 +55,9 @@ def search(
 ) -> tuple[dict[str, Any], Outcome]:
     """A trial that `attempt` accepts, else the one that came furthest, and its outcome.
 
-    The shared choices are tried in combination, then one choice after the other is changed, in the trial that came
-    furthest first. A trial that comes no further but fails otherwise is kept as well: of two things that one line
-    needs, one may be right in it.
+    The shared choices are tried in combination, and of one that comes further than those before it a few changes at
+    once; then one choice after the other is changed, in the trial that came furthest first. A trial that comes no
+    further but fails otherwise is kept as well: of two things that one line needs, one may be right in it.
 
     Args:
         attempt: runs the code with a trial.
@@ -85,12 +86,17 @@ def search(
     first = tried(dict(start))
     if first.error is None:
         return dict(start), first
-    for candidate in islice(_combined(first.asked, start), MAX_SWEPT):
-        if not hopeful():
-            break
-        outcome = tried(candidate)
-        if outcome.error is None:
-            return candidate, outcome
+    furthest = first.reached
+    for combined in islice(_combined(first.asked, start), MAX_SWEPT):
+        ahead = [combined]
+        while ahead and hopeful():
+            candidate = ahead.pop(0)
+            outcome = tried(candidate)
+            if outcome.error is None:
+                return candidate, outcome
+            if outcome.reached > furthest:
+                furthest = outcome.reached
+                ahead = list(islice(_changed(candidate, outcome), LOOK_AHEAD))
     best = open_[0]
     while open_ and hopeful():
         at = heapq.heappop(open_)
