@@ -26,21 +26,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from torchlint.verify.cores import CALM, threads
+from torchlint.verify.cores import CALM, Cores, threads
 
-LOOP = 1000  # rounds of the fixed loop
 STRETCH = 0.006  # seconds
-
-
-def pulse() -> float:
-    """Seconds of the fixed loop: the lesser of two."""
-    taken = []
-    for _ in range(2):
-        started = time.perf_counter()
-        for _ in range(LOOP):
-            pass
-        taken.append(time.perf_counter() - started)
-    return min(taken)
+pulse = Cores().pulse  # the fixed loop of a run
 
 
 def sweeps(cores: list[int], seconds: float) -> list[list[float]]:

@@ -120,6 +120,13 @@ class Context:
             yield context
             context = context.parent
 
+    def in_function(self) -> Iterator[Context]:
+        """This context and those around it that stand in the same function."""
+        for link in self.chain():
+            if link.scope is Scope.FUNCTION:
+                return
+            yield link
+
     def enclosing(self, scope: Scope) -> Context | None:
         """The nearest context of that sort."""
         for context in self.chain():
@@ -134,18 +141,14 @@ class Context:
     def asked(self) -> Asked:
         """What the branches around it ask of the parameters of its function."""
         asks: Asked = frozenset()
-        for link in self.chain():
-            if link.scope is Scope.FUNCTION:
-                break
+        for link in self.in_function():
             asks |= link.asks
         return asks
 
     def flags_around(self) -> frozenset[str]:
         """The flags of every `with` around it in its function."""
         flags: frozenset[str] = frozenset()
-        for link in self.chain():
-            if link.scope is Scope.FUNCTION:
-                break
+        for link in self.in_function():
             flags |= link.flags
         return flags
 

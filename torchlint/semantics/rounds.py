@@ -297,12 +297,10 @@ def _part_of_a_step(loop: Context) -> bool:
     assert facts is not None
     if owner is not None and is_of_a_module(owner) and facts.iterable is not None and _is_collected(facts.iterable):
         return True  # a head that takes its losses level by level
-    for link in loop.chain():
+    for link in loop.in_function():
         if link is not loop and link.scope is Scope.LOOP and own_work(link, WORK):
             return True
         if link.scope is Scope.BRANCH and link.gate is not Gate.NONE:
-            return False
-        if link.scope is Scope.FUNCTION:
             return False
     return False
 

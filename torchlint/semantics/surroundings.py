@@ -10,12 +10,10 @@ from torchlint.semantics.values import Gate
 
 def flag(context: Context, wanted: str) -> bool:
     """Whether a `with` around, in this function, sets a flag such as "no_grad"; the innermost wins for autograd."""
-    for link in context.chain():
+    for link in context.in_function():
         if link.scope is Scope.WITH and wanted in link.flags:
             return True
         if link.scope is Scope.WITH and wanted == "no_grad" and "enable_grad" in link.flags:
-            return False
-        if link.scope is Scope.FUNCTION:
             return False
     return False
 

@@ -24,7 +24,7 @@ def threads() -> tuple[list[int], list[int]]:
     of the host or serve the device: all but the caller. Empty where the system does not say."""
     backward: list[int] = []
     others: list[int] = []
-    for thread in os.listdir(THREADS) if os.path.isdir(THREADS) else ():
+    for thread in _tasks():
         with contextlib.suppress(OSError), open(f"{THREADS}/{thread}/comm", encoding="utf-8") as file:
             (backward if file.read().startswith("pt_autograd") else others).append(int(thread))
     return backward, [thread for thread in others if thread != threading.get_native_id()]
@@ -32,7 +32,11 @@ def threads() -> tuple[list[int], list[int]]:
 
 def count_threads() -> int:
     """The threads of this process; 0 where the system does not say."""
-    return len(os.listdir(THREADS)) if os.path.isdir(THREADS) else 0
+    return len(_tasks())
+
+
+def _tasks() -> list[str]:
+    return os.listdir(THREADS) if os.path.isdir(THREADS) else []
 
 
 class Cores:

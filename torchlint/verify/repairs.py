@@ -170,12 +170,9 @@ def _left_on_device(flagged: _Flagged) -> Repair | None:
 
 
 def _statement_left_out(flagged: _Flagged) -> Repair | None:
-    finding = flagged.finding
-    for node in ast.walk(flagged.tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            start, end = flagged.span(node)
-            if start <= finding.start and finding.end <= end:
-                return Repair((Edit(start, end, "pass"),), "the statement left out")
+    node = flagged.around_it(ast.Expr)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return Repair(flagged.instead(node, "pass"), "the statement left out")
     return None
 
 
@@ -203,6 +200,11 @@ def _read_once(flagged: _Flagged, node: ast.AST) -> tuple[Edit, ...]:
             return (Edit(start, flagged.span(node.func)[1], f"torchlint_replayed({node.func.id}, "),
                     Edit(flagged.span(node.func)[1], flagged.span(node.args[0])[0], "("),
                     Edit(end, end, ")"))  # fmt: skip
+    return _recorded(flagged, node)
+
+
+def _recorded(flagged: _Flagged, node: ast.AST) -> tuple[Edit, ...]:
+    """Edits by which an expression gives what it gave when it was recorded, and is not computed."""
     return flagged.around(node, "torchlint_replayed(lambda: (", "))")
 
 
@@ -361,9 +363,13 @@ def _can_move(node: ast.AST) -> bool:
 
 def _made_once(flagged: _Flagged) -> Repair | None:
     """A tensor made of Python data is there already."""
+    return _once(flagged, "the tensor made once and kept")
+
+
+def _once(flagged: _Flagged, what: str) -> Repair | None:
     for node in flagged.marked(ast.Call):
         if _can_move(node):
-            return Repair(flagged.around(node, "torchlint_replayed(lambda: (", "))"), "the tensor made once and kept")
+            return Repair(_recorded(flagged, node), what)
     return None
 
 
@@ -447,12 +453,7 @@ def _detached(flagged: _Flagged) -> Repair | None:
 
 def _moved_once(flagged: _Flagged) -> Repair | None:
     """What is moved on every round is there already."""
-    for node in flagged.marked(ast.Call):
-        if _can_move(node):
-            return Repair(
-                flagged.around(node, "torchlint_replayed(lambda: (", "))"), "what is moved is moved once and kept"
-            )
-    return None
+    return _once(flagged, "what is moved is moved once and kept")
 
 
 def _switched_off(flagged: _Flagged) -> Repair | None:

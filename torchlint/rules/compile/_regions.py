@@ -20,13 +20,11 @@ def region(context: Context, model: Model, node: cst.CSTNode | None = None) -> F
     function = model.compiled(context)
     if function is None or surroundings.in_test(context):
         return None
-    for link in context.chain():
+    for link in context.in_function():
         if link.scope is Scope.BRANCH and link.test is not None and _asks_compiling(link.test):
             return None
         if link.scope is Scope.HANDLER:
             return None
-        if link.scope is Scope.FUNCTION:
-            break
     return function
 
 

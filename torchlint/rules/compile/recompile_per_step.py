@@ -226,12 +226,10 @@ def _pads_to_the_longest(loader: cst.CSTNode, model: Model) -> bool:
 
 def _is_gated(context: Context) -> bool:
     """Whether the code runs on some steps only."""
-    for link in context.chain():
-        if link.scope is Scope.FUNCTION:
-            return False
-        if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE):
-            return True
-    return False
+    return any(
+        link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate is not Gate.NONE)
+        for link in context.in_function()
+    )
 
 
 def _is_module(cls: ClassInfo | None) -> bool:

@@ -47,11 +47,9 @@ class LowPrecisionAccumulation(Rule):
 
 def _over_many(site: sites.Accumulate, model: Model) -> bool:
     """Whether the sum outlives a loop over steps or elements in which it grows."""
-    for link in site.context.chain():
+    for link in site.context.in_function():
         if link.scope is Scope.LOOP:
             return rounds.iterates(link) in _MANY
-        if link.scope is Scope.FUNCTION:
-            break
     return site.target.startswith("self.") and model.hot(site.context) is not None
 
 

@@ -169,11 +169,9 @@ def _held(happening: Happening, model: Model) -> bool:
 
 
 def _in_no_sync(context: Context, model: Model) -> bool:
-    for link in context.chain():
+    for link in context.in_function():
         if link.scope is Scope.WITH and ("no_sync" in link.flags or _mentions_no_sync(link.node, model)):
             return True
-        if link.scope is Scope.FUNCTION:
-            return False
     return False
 
 

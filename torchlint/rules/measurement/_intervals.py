@@ -80,9 +80,7 @@ def _collect(
 
 def _gates(context: Context) -> Iterator[cst.CSTNode | None]:
     """What lets code run only sometimes when its function runs, as far as is known."""
-    for link in context.chain():
-        if link.scope is Scope.FUNCTION:
-            return
+    for link in context.in_function():
         if link.scope is Scope.HANDLER or (link.scope is Scope.BRANCH and link.gate in (Gate.RARE, Gate.DEBUG)):
             yield link.node
 

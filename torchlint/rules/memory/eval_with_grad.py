@@ -250,14 +250,12 @@ def _is_no_grad(name: str | None) -> bool:
 
 def _perhaps_off(context: Context) -> bool:
     """Whether a `with` around may turn autograd off: by its argument, or as a manager that is not known."""
-    for link in context.chain():
+    for link in context.in_function():
         if link.scope is Scope.WITH:
             if "maybe_no_grad" in link.flags:
                 return True
             if isinstance(link.node, cst.With) and any(_speaks_of_gradients(item) for item in link.node.items):
                 return "enable_grad" not in link.flags
-        if link.scope is Scope.FUNCTION:
-            return False
     return False
 
 

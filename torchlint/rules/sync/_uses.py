@@ -139,7 +139,7 @@ def _ends_decoding(model: Model, branch: cst.If | cst.While, context: Context) -
     """Whether the branch leaves, or is, a loop that runs a model without training it."""
     if isinstance(branch, cst.If) and not leaves(branch.body):
         return False
-    for link in context.chain():
+    for link in context.in_function():
         if link.scope is Scope.LOOP:
             assert link.loop is not None
             if isinstance(branch, cst.While) and link.loop.node is not branch:
@@ -155,8 +155,6 @@ def _ends_decoding(model: Model, branch: cst.If | cst.While, context: Context) -
                 and not over_data
                 and bool(kinds & {EffectKind.FORWARD, EffectKind.CALL})
             )
-        if link.scope is Scope.FUNCTION:
-            return False
     return False
 
 

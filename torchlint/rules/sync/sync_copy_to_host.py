@@ -95,11 +95,9 @@ def _non_blocking(site: sites.Call) -> bool:
 
 def _is_asked_for(context: Context) -> bool:
     """Whether the copy is made behind an option that asks for it, to save the device's memory: `if cpu_cache:`."""
-    for link in context.chain():
+    for link in context.in_function():
         if link.scope is Scope.BRANCH and not link.negated and link.test is not None:
             names = [node.value for node in within([link.test]) if isinstance(node, cst.Name)]
             if any(_OFFLOADING & set(name.lower().split("_")) for name in names):
                 return True
-        if link.scope is Scope.FUNCTION:
-            return False
     return False
