@@ -182,15 +182,24 @@ generator.set_state(generator.get_state())
 assert np.arange(2).data[1] == 1 and np.r_[1:3].sum() == 3 and copied(torch.nn.Linear(1, 1)).bias is not None
 assert torch.frombuffer(bytearray(8), dtype=torch.int64).item() == 0
 assert typing.get_type_hints(having(lambda: 0, __annotations__={"a": "int"})) == {"a": int}
-print(torch.distributions.Normal(0.0, 1.0), dataclasses.replace(Kept(), x=2))
+import late
+print(torch.distributions.Normal(0.0, 1.0), dataclasses.replace(Kept(), x=2), late.Bound(3))
+"""
+LOADED_LATE = """
+import dataclasses
+@dataclasses.dataclass
+class Bound:
+    __self__: int
 """
 
 
-def test_libraries_follow_no_names_that_lead_out() -> None:
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", TRICKS], capture_output=True, text=True, check=True)
+def test_libraries_follow_no_names_that_lead_out(tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text(LOADED_LATE)
+    command = [sys.executable, "-W", "ignore", "-c", TRICKS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     *tried, last = done.stdout.splitlines()
     assert tried == ["stopped"] * 32
-    assert last == "Normal(loc: 0.0, scale: 1.0) Kept(x=2)"
+    assert last == "Normal(loc: 0.0, scale: 1.0) Kept(x=2) Bound(__self__=3)"
 
 
 LEFT = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -129,6 +130,20 @@ def flagged(x):
 """
 
 
+COMPILED = """
+import torch
+
+
+@torch.compile
+def fused(x):
+    return torch.relu(x @ x) + 1
+
+
+def flagged(x):
+    return fused(x)
+"""
+
+
 @pytest.fixture(scope="module")
 def answers() -> dict[str, Any]:
     """Everything in one run, one process each: none of them may harm another."""
@@ -158,9 +173,9 @@ def answers() -> dict[str, Any]:
     ]
     run = supervise.run(plan(*hostile, *others, seconds=6.0, memory_bytes=700 << 20), ["cpu"])
     json.dumps(run, allow_nan=False)  # plain data, whatever the code returned
-    # Starting workers again and again takes long on a busy machine.
-    loader = supervise.run(plan(experiment(LOADS, id="loader"), seconds=60.0), ["cpu"])
-    return {**run["results"], **loader["results"]}
+    # Starting workers again and again takes long on a busy machine, and so does compiling.
+    slow = plan(experiment(LOADS, id="loader"), experiment(COMPILED, id="compiled"), seconds=60.0)
+    return {**run["results"], **supervise.run(slow, ["cpu"])["results"]}
 
 
 @pytest.mark.parametrize("file", CONTAINED, ids=lambda file: file.stem)
@@ -181,6 +196,11 @@ def test_a_loader_may_start_its_workers(answers: dict[str, Any]) -> None:
     assert answers["loader"].get("reason") is None
     assert answers["loader"]["before"]["startup_us"] > 0  # their start is kept apart
     assert answers["stateful"]["before"]["startup_us"] is None
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch compiles for the processor with g++")
+def test_a_compiler_may_start_its_programs(answers: dict[str, Any]) -> None:
+    assert answers["compiled"]["status"] == "measured", answers["compiled"]
 
 
 def test_code_cannot_tell_which_variant_it_is(answers: dict[str, Any]) -> None:

@@ -306,9 +306,8 @@ class Bench:
     def is_long(self) -> bool:
         """Whether a call of the code as written, which has run before, leaves room for few rounds, inputs and all."""
         started = self.clock()
-        entry, (arguments,) = self.prepare(self.variants[0])
-        entry(*arguments)
-        self.sync()
+        with self.eager():  # else compiling would count
+            self.call(self.variants[0])
         return self.clock() - started > LONG_SECONDS
 
     def told(self, error: BaseException) -> str:

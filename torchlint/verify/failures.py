@@ -23,13 +23,23 @@ class Failed(Exception):
 
 def describe(error: BaseException) -> str:
     """What was raised, said without running more of its code than `str`, and surviving that."""
-    name = printable(type(error).__name__, 60)
+    kind = type(error)
+    name = printable(kind.__name__, 60)
     try:
-        text = str(error) if type(error).__module__ in ("builtins", "torch", "torch.cuda") else ""
+        text = str(error) if _is_of_library(kind) else ""
     except BaseException:
         text = ""
     first = text.strip().splitlines()[0] if type(text) is str and text.strip() else ""
     return printable(f"{name}: {first}" if first else name)
+
+
+def _is_of_library(kind: type) -> bool:
+    """Whether Python or torch defines a class, whose name and module alone measured code could forge."""
+    module = kind.__module__
+    if type(module) is not str or module.partition(".")[0] not in ("builtins", "torch"):
+        return False
+    home = sys.modules.get(module)
+    return home is not None and vars(home).get(str.__str__(kind.__name__)) is kind
 
 
 def reason(error: BaseException) -> str:

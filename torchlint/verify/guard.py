@@ -59,7 +59,7 @@ class Guard:
     SYSTEM = ("/usr/", "/lib/", "/lib64/", "/opt/")  # where the libraries lie that torch loads late
     TOOLS = re.compile(
         r"([\w]+-linux-gnu-)?(gcc|g\+\+|cc|c\+\+|clang|clang\+\+)(-\d+)?|ptxas(-blackwell)?|nvcc|ld|ldconfig|uname|lscpu|"
-        r"nvdisasm|cuobjdump"
+        r"nvdisasm|cuobjdump|openssl"
     )
     # What torch's compiler and its loaders do with files, each inside its own folder.
     FILES = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.chmod", "os.link", "os.symlink", "os.utime",

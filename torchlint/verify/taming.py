@@ -233,7 +233,10 @@ def _replace(kind: type, name: str, made: Callable[[Any], Any]) -> None:
 
 
 def _tame_fields() -> None:
-    """Let nobody name the fields of a dataclass but in a class: their names become code, and are looked up."""
+    """Let nobody name the fields of a dataclass but in a class: their names become code, and are looked up.
+
+    Libraries that are loaded late name theirs as they like.
+    """
     own = dataclasses.field.__code__.co_filename
 
     def written(self: Any, name: str, value: Any) -> None:
@@ -245,11 +248,22 @@ def _tame_fields() -> None:
     original = dataclasses._get_field  # type: ignore[attr-defined]
 
     def named(kind: Any, name: Any, *rest: Any) -> Any:
-        if type(name) is not str or not name.isidentifier() or name.startswith("__"):
+        plain = type(name) is str and name.isidentifier() and not name.startswith("__")
+        if not plain and not _is_library_loading():
             raise PermissionError("the name of a dataclass' field is none in an experiment")
         return original(kind, name, *rest)
 
     dataclasses._get_field = named  # type: ignore[attr-defined]
+
+
+def _is_library_loading() -> bool:
+    """Whether a library's module is being loaded, nearer to the call than any measured code."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename not in MEASURED:
+        if frame.f_code.co_name == "<module>":
+            return not frame.f_code.co_filename.startswith("<")
+        frame = frame.f_back
+    return False
 
 
 def _tame_schedulers(torch: Any) -> None:
