@@ -305,7 +305,7 @@ def test_a_ladder_is_climbed_down_only_as_far_as_needed() -> None:
     assert "third" not in results
 
 
-def test_what_the_host_bounds_is_timed_in_further_processes_while_its_interval_is_wide(
+def test_what_the_host_bounds_is_timed_in_further_processes_while_its_interval_is_wide_or_of_few_rounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = plan(experiment("def flagged(x):\n    return x + 1\n"), processes=3)
@@ -315,6 +315,9 @@ def test_what_the_host_bounds_is_timed_in_further_processes_while_its_interval_i
     ratios = [process["ratio"] for process in wide["processes"]]
     assert min(r["low"] for r in ratios) <= wide["ratio"]["median"] <= max(r["high"] for r in ratios)
     monkeypatch.setattr(supervise, "is_narrow", lambda ratio: True)
+    monkeypatch.setattr(supervise, "ENOUGH_ROUNDS", 1 << 20)
+    assert len(supervise.run(made, ["cpu"])["results"]["one"]["processes"]) == 3
+    monkeypatch.setattr(supervise, "ENOUGH_ROUNDS", 0)
     assert "processes" not in supervise.run(made, ["cpu"])["results"]["one"]
 
 

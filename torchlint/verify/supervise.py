@@ -39,6 +39,7 @@ BESIDE = 3.0  # seconds of an experiment apart from its pairs, until that is kno
 MOST_PROCESSES = 20  # in which an experiment is timed, whatever the plan says
 MIN_CORES = 4  # of a device's workers, to give one of them to backward alone
 AGAIN_FIRST_US = 2e6  # of the first call, above which there is no further process: it would begin with one as well
+ENOUGH_ROUNDS = 7  # below which an interval is narrow by chance
 BUSY = 0.8  # of a call's time, for which the device must be busy to be what bounds it
 AGAIN = 3  # times as long as in the first process pairs are measured in a further one
 KEPT_BACK = 0.75  # of the budget, for the highest rungs; the rest is for lower ones and further processes
@@ -386,8 +387,9 @@ class _Run:
 
 
 def _wants_another(result: dict[str, Any]) -> bool:
-    """Whether to time an experiment in a further process: the host bounds it, and its interval is wide."""
-    if result["status"] != "measured" or is_narrow(result["ratio"]):
+    """Whether to time an experiment in a further process: the host bounds it, and its interval is wide, or is of few
+    rounds."""
+    if result["status"] != "measured" or (is_narrow(result["ratio"]) and result["rounds"] >= ENOUGH_ROUNDS):
         return False
     sides = (result["before"], result["after"])
     if any((side.get("first_us") or 0.0) > AGAIN_FIRST_US for side in sides):
