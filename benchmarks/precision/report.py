@@ -8,6 +8,7 @@
     python benchmarks/precision/report.py --reader fresh5 of 25 more, most of them programs that train
     python benchmarks/precision/report.py --reader fresh6 of 26 more, of robots, molecules, speech and language models
     python benchmarks/precision/report.py --reader fresh7 of 27 more, of images, cells, texts, simulators and samplers
+    python benchmarks/precision/report.py --reader fresh8 of 34 more, of networks in all sizes, and tutorials
 
 `data/*.jsonl` holds one verdict a line: package, version, file, line, code, verdict, reason and reader. Precision is
 the share of true ones among the true and the false; debatable ones are counted apart. A rule with fewer than 15
@@ -37,6 +38,9 @@ reported them at e29f7e2, and judged them before anything was changed.
 
 The reader `fresh7` took up to eight findings of each rule and 15 of each package, spread over 13 repositories and 14
 packages, as torchlint reported them at c0d6371, and judged them before anything was changed.
+
+The reader `fresh8` took up to eight findings of each rule and 15 of each package, spread over 25 repositories and nine
+packages, as torchlint reported them at ff3ef28, and judged them before anything was changed.
 """
 
 from __future__ import annotations
@@ -155,7 +159,7 @@ def main() -> None:
     parser.add_argument(
         "--reader",
         default="first",
-        help="whose verdicts count: first, second, fresh, unseen, fresh3, fresh5, fresh6, fresh7",
+        help="whose verdicts count: first, second, fresh, unseen, fresh3, fresh5, fresh6, fresh7, fresh8",
     )
     args = parser.parse_args()
     read = verdicts()
