@@ -352,6 +352,24 @@ def test_the_bundled_worker_runs_a_plan_without_the_package(tmp_path: Path) -> N
     assert json.loads(out.read_text(encoding="utf-8"))["results"]["one"]["status"] == "measured"
 
 
+DECIDES_LATE = """
+import torch
+from torchlint.verify.worker import warm_up
+
+warm_up(torch, torch.device("cuda"))
+before = torch._C._get_sdp_priority_order()
+half = torch.ones(1, 1, 64, 64, dtype=torch.bfloat16, device="cuda")
+torch.nn.functional.scaled_dot_product_attention(half, half, half)
+print(before == torch._C._get_sdp_priority_order())
+"""
+
+
+@pytest.mark.cuda
+def test_attention_is_measured_with_the_kernel_that_torch_prefers() -> None:
+    command = [sys.executable, "-c", DECIDES_LATE]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\n"
+
+
 def test_an_interrupted_run_keeps_what_was_measured_and_leaves_no_process(tmp_path: Path) -> None:
     worker, file, out = tmp_path / "worker.py", tmp_path / "plan.json", tmp_path / "results.json"
     worker.write_text(bundle(), encoding="utf-8")
