@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Linter, Ran, finding
+from torchlint.engine.regions import code_hash
 from torchlint.findings import Applicability, Edit, Fix, Impact, Position
 
 Call = Callable[..., Ran]
@@ -150,12 +151,14 @@ class TestConfiguration:
 
 class TestGates:
     def evidence(self, project: Path, **verdicts: tuple[str, float]) -> str:
+        lines = Linter().lines["a.py"]
         findings = [
-            {"fingerprint": name, "verdict": verdict, "ratio": {"median": low + 0.1, "low": low, "high": low + 0.2}}
+            {"fingerprint": name, "verdict": verdict, "code_hash": code_hash(lines, int(name.removeprefix("print"))),
+             "ratio": {"median": low + 0.1, "low": low, "high": low + 0.2}}
             for name, (verdict, low) in verdicts.items()
-        ]
-        machine = {"name": "NVIDIA H200", "torch": "2.11"}
-        (project / "evidence.json").write_text(json.dumps({"environment": machine, "findings": findings}))
+        ]  # fmt: skip
+        data = {"version": 1, "environment": {"name": "NVIDIA H200", "torch": "2.11"}, "findings": findings}
+        (project / "evidence.json").write_text(json.dumps(data))
         return "--evidence=evidence.json"
 
     def test_evidence_is_shown(self, torchlint: Call, linter: Linter, project: Path) -> None:

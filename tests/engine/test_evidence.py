@@ -12,7 +12,7 @@ from torchlint.engine.evidence import EvidenceError, attach, gain_of, load, verd
 from torchlint.engine.regions import code_hash
 from torchlint.findings import Confidence, Finding, Impact, Position
 
-HEAD = '{"environment": {"name": "H200", "torch": "2.11"}, "findings": '
+HEAD = '{"version": 1, "environment": {"name": "H200", "torch": "2.11"}, "findings": '
 RATIO = {"median": 1.3, "low": 1.2, "high": 1.4}
 
 
@@ -26,9 +26,10 @@ def write(folder: Path, *entries: Any) -> Path:
     path.write_text(
         json.dumps(
             {
+                "version": 1,
                 "environment": {"name": "H200", "torch": "2.11", "device": "cuda"},
                 "method": {},
-                "findings": list(entries),
+                "findings": [{"code_hash": code_hash(source("", None), 1), **entry} for entry in entries],
             }
         )
     )
@@ -77,13 +78,26 @@ def test_evidence_of_code_that_has_changed_keeps_no_figures(tmp_path: Path) -> N
         "[]",
         '{"findings": {}}x',
         '{"findings": []}',
-        '{"environment": {"name": "H200"}, "findings": []}',
+        '{"version": 1, "environment": {"name": "H200"}, "findings": []}',
+        HEAD.replace('"version": 1', '"version": 2') + "[]}",
+        HEAD + "{}}",
         HEAD + "[{}]}",
-        HEAD + '[{"fingerprint": "a"}]}',
-        HEAD + '[{"fingerprint": "a", "verdict": 1}]}',
-        HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": 1}}]}',
-        HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "ratio": {"median": "1", "low": 1, "high": 1}}]}',
-        HEAD + '[{"fingerprint": "a", "verdict": "confirmed", "before": 5}]}',
+        HEAD + '[{"fingerprint": "a", "code_hash": "b"}]}',
+        HEAD + '[{"fingerprint": "a", "code_hash": "b", "verdict": 1}]}',
+        HEAD + '[{"fingerprint": "a", "verdict": "confirmed"}]}',
+        *(
+            HEAD + '[{"fingerprint": "a", "code_hash": "b", "verdict": "confirmed", ' + rest + "}]}"
+            for rest in (
+                '"ratio": {"median": 1}',
+                '"ratio": {"median": "1", "low": 1, "high": 1}',
+                '"ratio": {"median": 1, "low": NaN, "high": 1}',
+                '"ratio": {"median": 1, "low": 1, "high": 1' + "0" * 400 + "}",
+                '"ratio": {"median": 1, "low": 2, "high": 1}',
+                '"before": 5',
+                '"after": {"peak_bytes": "1"}',
+                '"x": ' + "[" * 100 + "]" * 100,
+            )
+        ),
         HEAD + "[1]}",
     ],
 )
@@ -102,9 +116,19 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_what_was_measured_of_the_code_itself_grades_the_finding(tmp_path: Path) -> None:
     entries = [
-        {"fingerprint": "fast", "verdict": "confirmed", "rung": "in place", "ratio": {**RATIO, "low": 2.5}},
+        {
+            "fingerprint": "fast",
+            "verdict": "confirmed",
+            "rung": "in place",
+            "ratio": {**RATIO, "low": 2.5, "high": 2.6},
+        },
         {"fingerprint": "none", "verdict": "no measurable cost", "rung": "in place", "ratio": {**RATIO, "low": 0.99}},
-        {"fingerprint": "else", "verdict": "confirmed", "rung": "template", "ratio": {**RATIO, "low": 2.5}},
+        {
+            "fingerprint": "else",
+            "verdict": "confirmed",
+            "rung": "template",
+            "ratio": {**RATIO, "low": 2.5, "high": 2.6},
+        },
     ]
     found = attach([finding(entry["fingerprint"]) for entry in entries], load(write(tmp_path, *entries)), source)
     assert [each.impact for each in found] == [Impact.HIGH, Impact.LOW, Impact.LOW]

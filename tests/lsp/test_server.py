@@ -14,6 +14,7 @@ import pytest
 from lsprotocol import types
 
 from tests.lsp.conftest import LOOP, ROW, Editor, codes
+from torchlint.engine.regions import code_hash
 
 pytestmark = pytest.mark.asyncio
 
@@ -199,8 +200,9 @@ async def test_a_hover_shows_the_page_and_what_was_measured(editor: Editor) -> N
 
     assert isinstance(found.data, dict)
     ratio = {"median": 1.21, "low": 1.18, "high": 1.24}
-    entry = {"fingerprint": found.data["fingerprint"], "verdict": "confirmed", "rung": "in place", "ratio": ratio}
-    evidence = {"environment": {"name": "NVIDIA H200", "torch": "2.13.0"}, "findings": [entry]}
+    entry = {"fingerprint": found.data["fingerprint"], "verdict": "confirmed", "rung": "in place", "ratio": ratio,
+             "code_hash": code_hash(LOOP.splitlines(), ROW + 1)}  # fmt: skip
+    evidence = {"version": 1, "environment": {"name": "NVIDIA H200", "torch": "2.13.0"}, "findings": [entry]}
     (editor.folder / "evidence.json").write_text(json.dumps(evidence))
     (editor.folder / "torchlint.toml").write_text('evidence = "evidence.json"\n')
     editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([]))

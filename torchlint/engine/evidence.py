@@ -14,10 +14,14 @@ from torchlint.findings import Finding
 from torchlint.knowledge.costs import level
 from torchlint.source.files import read_regular
 
-__all__ = ["EvidenceError", "attach", "load", "verdict_of"]
+__all__ = ["VERSION", "EvidenceError", "attach", "is_flat", "load", "verdict_of"]
 
+VERSION = 1  # of the format
 Evidence = Mapping[str, Mapping[str, Any]]  # by fingerprint
 Source = Callable[[str, "int | None"], Sequence[str]]
+_MOST = 1e300  # of a figure; above it, arithmetic may not end in a number
+_DEPTH = 50  # of lists and objects; what is nested deeper could be read and not written again
+_MEMORY = ("growth_bytes_per_step", "peak_bytes")  # figures of a variant by which findings are graded
 
 
 class EvidenceError(UserError):
@@ -31,6 +35,10 @@ def load(path: Path) -> Evidence:
     """
     try:
         data = json.loads(read_regular(path))
+        if data["version"] != VERSION:
+            raise ValueError(f"this torchlint reads version {VERSION} of it")
+        if not isinstance(data["findings"], list):
+            raise ValueError("findings must be a list")
         # A figure is never shown without the machine it was measured on.
         machine = {key: str(data["environment"][key]) for key in ("name", "torch")}
         entries = {str(entry["fingerprint"]): {**entry, "environment": machine} for entry in data["findings"]}
@@ -51,14 +59,36 @@ def _check(entry: Mapping[str, Any]) -> None:
     """Raise ValueError or KeyError unless what reports and gates read is there and well typed."""
     if not isinstance(entry["verdict"], str):
         raise ValueError("a verdict must be text")
+    if not isinstance(entry["code_hash"], str):
+        raise ValueError("code_hash must be text")
     for key in ("before", "after", "bottleneck"):
         if not isinstance(entry.get(key), (dict, type(None))):
             raise ValueError(f"{key} must be an object")
+    for side in ("before", "after"):
+        figures = entry.get(side) or {}
+        for key in _MEMORY:
+            if figures.get(key) is not None:
+                _number(figures[key], f"{side}.{key}")
     ratio = entry.get("ratio")
     if ratio is not None:
         for key in ("median", "low", "high"):
-            if isinstance(ratio[key], bool) or not isinstance(ratio[key], (int, float)):
-                raise ValueError(f"ratio.{key} must be a number")
+            _number(ratio[key], f"ratio.{key}")
+        if ratio["low"] > ratio["high"]:
+            raise ValueError("ratio.low is above ratio.high")
+    if not is_flat(entry):
+        raise ValueError("it is nested too deeply")
+
+
+def _number(value: Any, name: str) -> None:
+    """Raise ValueError unless a value is a number that can be shown and compared."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -_MOST < value < _MOST:
+        raise ValueError(f"{name} must be a number")
+
+
+def is_flat(value: Any, depth: int = _DEPTH) -> bool:
+    """Whether JSON is nested no deeper than anything of ours."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth > 0 and all(is_flat(part, depth - 1) for part in parts)
 
 
 def attach(findings: Iterable[Finding], evidence: Evidence, source: Source) -> list[Finding]:
@@ -82,8 +112,7 @@ def _with(finding: Finding, entry: dict[str, Any]) -> Finding:
 
 
 def _of(finding: Finding, entry: Mapping[str, Any], source: Source) -> dict[str, Any]:
-    measured = entry.get("code_hash")
-    if measured is None or measured == code_hash(source(finding.filename, finding.cell), finding.start.row):
+    if entry["code_hash"] == code_hash(source(finding.filename, finding.cell), finding.start.row):
         return dict(entry)
     kept = {key: entry[key] for key in ("fingerprint", "code_hash", "environment")}
     return {**kept, "verdict": "stale: the code has changed since it was measured"}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from torchlint import __version__
+from torchlint.engine.evidence import VERSION, is_flat
 from torchlint.source.files import read_regular
 from torchlint.verify import forms
 
@@ -28,7 +29,6 @@ __all__ = [
     "verdict",
 ]
 
-VERSION = 1
 VERDICTS = ("confirmed", "no measurable cost", "undecided", "repair is slower", "results differ", "not run")
 BOUNDS = (0.97, 1.03)  # a ratio within them is no measurable cost
 RUNGS = ("in place", "extracted", "template")  # the most faithful first
@@ -286,6 +286,8 @@ def load(path: Path, form: Any) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get("version") != VERSION:
         raise EvidenceError(f"{path}: does not hold what `torchlint verify` of this version writes")
     misfit = forms.misfit(data, form) or forms.unknown(data.get("plan", data))
+    if misfit is None and not is_flat(data):
+        misfit = "it is nested too deeply"
     if misfit is not None:
         raise EvidenceError(f"{path}: does not hold what `torchlint verify` writes: {misfit}")
     return data

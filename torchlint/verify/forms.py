@@ -2,8 +2,8 @@
 
 A form is a description of plain JSON: a type, `Number`, `Text`, a set of texts, [form] for lists, `Some` for those that
 are not empty, a dictionary of keys (those that end in "?" may be missing, others may be there), `Each` for dictionaries
-of any keys, `Either` of several forms, `Row` of a fixed number of items. Standard library alone, Python 3.9 or later:
-this travels with the worker.
+of any keys, `Either` of several forms, `Row` of a fixed number of items, `Interval` for what has a low and a high.
+Standard library alone, Python 3.9 or later: this travels with the worker.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ MAX_SHOWN = 60  # characters of a key in a message
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a size that arithmetic stands, `least` or more, above 0 where it is `positive`."""
+    """A number of a size that arithmetic stands, `least` or more, above 0 where it is `positive`; whole if it must."""
 
     least: float = -MOST
     positive: bool = False
+    whole: bool = False
 
     def __str__(self) -> str:
         more = " above 0" if self.positive else "" if self.least == -MOST else f", {self.least:g} or more"
-        return f"a number{more}"
+        return f"a {'whole ' if self.whole else ''}number{more}"
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ class Either:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """A dictionary of a form whose `low` is not above its `high`."""
+
+    form: Any
+
+
+@dataclass(frozen=True)
 class Row:
     """A list with an item for each of the forms."""
 
@@ -72,8 +80,12 @@ def misfit(data: Any, form: Any, at: str = "it") -> str | None:
     if isinstance(form, Either):
         reasons = [misfit(data, one, at) for one in form.forms]
         return None if None in reasons else reasons[-1]
+    if isinstance(form, Interval):
+        below = misfit(data, form.form, at)
+        return below or (None if data["low"] <= data["high"] else f"{at}.low is above {at}.high")
     if isinstance(form, Number):
         fits = type(data) in (int, float) and form.least <= data <= MOST and (data > 0 or not form.positive)
+        fits = fits and (data == int(data) or not form.whole)
         return None if fits else f"{at} must be {form}"
     if isinstance(form, Text):
         return None if type(data) is str and len(data) <= form.most else f"{at} must be {form}"
@@ -115,7 +127,9 @@ def _shown(key: str) -> str:
 _NAMES = {int: "a whole number", bool: "true or false", dict: "an object", type(None): "null"}
 _NULL = type(None)
 _TEXT, _CODE_TEXT = Text(), Text(10_000_000)
-_COUNT = Either((_NULL, Number()))
+_FIGURE, _COUNT = Either((_NULL, Number())), Either((_NULL, Number(whole=True)))
+_NAMED = Either((_NULL, _TEXT))
+_PLACE = Number(1, whole=True)
 _SPAN = Row((frozenset(("host", "wait", "device", "copy")), _TEXT, Number(), Number()))
 _RUNG = frozenset(("in place", "extracted", "template"))
 _STEPS = [{"rung": _RUNG, "reason": _TEXT}]
@@ -125,7 +139,7 @@ _SHOWN = [{"name": _TEXT, "shown": _TEXT, "origin": _TEXT}]
 _EXPERIMENT = {"id": _TEXT, "rung": _RUNG, "label?": _TEXT, "allow?": [_TEXT], "shown?": _SHOWN, "stand_ins?": [_TEXT]}
 _CODE = {"before": _CODE_TEXT, "after": _CODE_TEXT, "inputs": Either((_NULL, _CODE_TEXT)), "entry": _TEXT}
 _FINDING = {
-    **dict.fromkeys(("fingerprint", "code", "name", "filename", "code_hash"), _TEXT), "row": int, "column": int,
+    **dict.fromkeys(("fingerprint", "code", "name", "filename", "code_hash"), _TEXT), "row": _PLACE, "column": _PLACE,
     "ladder": [_TEXT], "tried?": _STEPS, "reason?": _TEXT,
 }  # fmt: skip
 _LIMITS = {
@@ -139,15 +153,16 @@ PLAN = {"limits": _LIMITS, "experiments": [{**_EXPERIMENT, **_CODE}], "findings"
 _FIGURES = {
     "median_us": Number(positive=True), "iqr_us": Number(0), "memory_curve?": [Number()], "wait_places?": Each(int),
     "timeline?": [_SPAN], "traced_us?": Number(0),
-    **{f"{name}?": _COUNT for name in ("first_us", "startup_us", "waits", "wait_us", "kernels", "peak_bytes",
-                                       "growth_bytes_per_step", "flops", "bytes", "busy_us", "fetch_us", "operators")},
+    **{f"{name}?": _COUNT for name in ("waits", "kernels", "peak_bytes", "operators")},
+    **{f"{name}?": _FIGURE for name in ("first_us", "startup_us", "wait_us", "growth_bytes_per_step", "flops", "bytes",
+                                        "busy_us", "fetch_us")},
 }  # fmt: skip
 _SIDES = {"before": Number(), "after": Number()}
-_RATIO = dict.fromkeys(("median", "low", "high"), Number(positive=True))
+_RATIO = Interval(dict.fromkeys(("median", "low", "high"), Number(positive=True)))
 _NOT_RUN = {"status": frozenset(("not run",)), "reason": _TEXT}
 _MEASURED = {
     "status": frozenset(("measured",)), "ratio": _RATIO, "processes?": [{"ratio": _RATIO, **_SIDES}],
-    "before": _FIGURES, "after": _FIGURES, "rounds": int, "equal?": Either((_NULL, bool)), "difference?": _TEXT,
+    "before": _FIGURES, "after": _FIGURES, "rounds": _PLACE, "equal?": Either((_NULL, bool)), "difference?": _TEXT,
     "inputs?": Either((_NULL, _SHOWN)), "wrong_reads?": Each(int), "unready?": int,
     "clock?": Either((Each(frozenset()), {**_SIDES, "apart?": bool})),
 }  # fmt: skip
@@ -159,7 +174,8 @@ RESULTS = {
     "environment": {
         "device": frozenset(("cpu", "cuda")), "name": _TEXT, "torch": _TEXT, "python": _TEXT, "seconds?": Number(),
         "matmul_flops?": Each(Number()),
-        **{f"{name}?": _COUNT for name in ("bandwidth", "launch_us", "wait_us", "memory_bytes")},
+        **{f"{name}?": _FIGURE for name in ("bandwidth", "launch_us", "wait_us", "memory_bytes", "threads", "devices")},
+        **{f"{name}?": _NAMED for name in ("cuda", "driver", "capability", "date")},
     },
     "plan": {**PLAN, "experiments": [_EXPERIMENT]},
     "results": Each(RESULT),

@@ -247,7 +247,9 @@ def _timelines(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _traced(side: Mapping[str, Any]) -> str:
-    return f"{duration(side['traced_us'])} while traced" if side.get("timeline") else "too long a call to trace"
+    return (
+        f"{duration(side.get('traced_us') or 0.0)} while traced" if side.get("timeline") else "too long a call to trace"
+    )
 
 
 def _curves(sides: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
