@@ -225,6 +225,7 @@ LOADERS: Final = frozenset(
     torchdata.stateful_dataloader.StatefulDataLoader torch.utils.data.distributed.DataLoader
     monai.data.DataLoader""".split()
 )
+BATCH_SAMPLERS: Final = frozenset("torch.utils.data.BatchSampler torch.utils.data.sampler.BatchSampler".split())
 DATASETS: Final = frozenset(
     """torch.utils.data.Dataset torch.utils.data.IterableDataset torch.utils.data.dataset.Dataset
     torchvision.datasets.VisionDataset torch.utils.data.TensorDataset torch.utils.data.Subset

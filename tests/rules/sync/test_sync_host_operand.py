@@ -38,6 +38,7 @@ class Layer(nn.Module):
         "z = y[k, torch.arange(4)]",
         "z = y[np.arange(3)]",
         "z = y[[i for i in range(3)]]",
+        "z = y[range(4), k]",
         "y[k] = 0.0",
         "v[3] = 0.5",
         "y[[0, 1]] = 1.0",

@@ -41,6 +41,7 @@ class Layer(nn.Module):
         "z = y[:, t:]",
         "z = y[y.argmax()]",
         "z = self.parts[y.argmax()]",
+        "z = self.parts[(y.sum(-1) > 0).nonzero()[0]]",
         "z = torch.arange(t)",
         "z = torch.zeros(t, 4, device=y.device)",
         "z = torch.zeros((b, t))",

@@ -19,6 +19,8 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.sites import Binary
 from torchlint.semantics.values import DEVICE, MAYBE_TENSORS, PLACES, Kind, Value, dependence
 
+_WAIT = frozenset({EffectKind.WAIT})
+
 
 @dataclass(frozen=True, slots=True)
 class Wait:
@@ -135,12 +137,14 @@ def measures(model: Model, context: Context, _seen: frozenset[FunctionInfo] = fr
 def only_meters(model: Model, context: Context) -> bool:
     """Whether clocks in a loop over data tell only how long each round took, from one to the next: no wait closes that.
 
-    Where a helper reads the clock, the interval may be any.
+    As little does one close an interval within the round that ends while the device works. Where a helper reads the
+    clock, the interval may be any.
     """
     loop = next(iter(context.enclosing_loops()), None)
     if loop is None or not rounds.takes_data(loop):
         return False
     order: dict[cst.CSTNode, int] = {}
+    waited: list[int] = []
     for index, effect in enumerate(model.function_of(context).effects):
         if effect.context.inside(loop):
             if effect.kind is EffectKind.CLOCK:
@@ -149,13 +153,16 @@ def only_meters(model: Model, context: Context) -> bool:
                 effect.callee is not None and _reads_clock(effect.callee, model)
             ):
                 return False
+            if effect.kind is EffectKind.WAIT or (effect.callee is not None and effect.callee.does(_WAIT)):
+                waited.append(index)
     return not any(
         site.context.inside(loop)
         and any(
-            order[start] < order[end]
+            order[start] < wait < order[end]
             for start in site.right.origins
             for end in site.left.origins
             if start in order and end in order
+            for wait in waited
         )
         for site in _intervals(model)
     )

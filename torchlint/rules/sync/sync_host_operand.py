@@ -18,6 +18,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import HOST, Kind, Value
 
+_SEQUENCES: Final = ("list", "range", "range of tensor size")
 _INTEGERS: Final = frozenset("int8 int16 int32 int64 uint8".split())
 
 
@@ -112,12 +113,12 @@ def _state(index: Value) -> str | None:
     """What an index on the host is, in the words of what was measured."""
     if index.kind is Kind.CONTAINER:
         of_numbers = index.elem is None or index.elem.kind in (Kind.NUMBER, Kind.UNKNOWN)
-        return "list" if index.qual == "list" and of_numbers else None
+        return "list" if index.qual in _SEQUENCES and of_numbers else None
     if index.rank == 0:
         return None
     if index.kind is Kind.NDARRAY:
         return "ndarray"
-    if index.kind is Kind.TENSOR and index.on_host:
+    if index.is_tensor and index.on_host:  # a batch that is an index is a tensor, or a list of numbers
         return "host mask" if index.dtype == "bool" else "host integers"
     return None
 

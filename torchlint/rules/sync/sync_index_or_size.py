@@ -25,6 +25,7 @@ _RANGES: Final = ("linspace", "logspace")
 _VALUES: Final = frozenset(("start", "end"))
 
 
+_SEQUENCES: Final = ("list", "tuple", "torch.nn.ModuleList", "torch.nn.Sequential")
 _PLAIN: Final = (Kind.NUMBER, Kind.STRING, Kind.NONE)
 
 
@@ -53,8 +54,9 @@ class SyncIndexOrSize(Rule):
         for index_node, index in site.indices:
             if index is None or index_node is None or index.kind is not Kind.TENSOR:
                 continue
-            # A tensor on the host takes of the device only what becomes a number.
+            # A tensor on the host takes of the device only what becomes a number, as all do that are no tensors.
             number = index.rank == 0 or (index.rank is None and site.base.on_host and index.device == DEVICE)
+            number |= site.base.qual in _SEQUENCES
             if number and index.dtype != "bool":
                 yield from _report(site.node, index_node, index, site, model)
                 return

@@ -73,7 +73,8 @@ class ContainerReader(DecoratorReader):
             default = site.argument(1)
             if default is not None and default.value.kind is Kind.CONTAINER:
                 found = join(found, default.value)  # `counts.get(key, [])`: what is there is of that kind
-            return found.but(origins=(site.node,))
+            # An interval begins where the clock was read.
+            return found if found.kind is Kind.CLOCK else found.but(origins=(site.node,))
         if method in ("copy", "to"):
             if method == "to":
                 return receiver

@@ -58,8 +58,11 @@ class DecoratorReader(OwnCallReader):
             role = Role.SETUP  # runs once, then its result is kept
         if info.role is not Role.WORKER and info.role is not Role.HOOK:
             info.role = role
+        own = {base.qualname for base in cls.lineage()} if cls is not None else set()
         for base in cls.base_names if cls is not None else ():
             last = base.rsplit(".", 1)[-1]
+            if base in own:
+                continue  # what calls it is read as well
             if any(last.endswith(suffix) and name in methods for suffix, methods in known.NO_GRAD_METHODS.items()):
                 info.no_grad = True
         if role is Role.STEP and name in known.NO_GRAD_METHODS["LightningModule"] and _has_unread_base(cls):

@@ -29,6 +29,7 @@ from torchlint.semantics.values import (
     Value,
 )
 
+ELEMENTS = "*elements"  # the attribute under which stands what the instances of a class hold that is a list itself
 PARAMETER = Value(Kind.TENSOR, Confidence.SURE, device=ANYWHERE, graph=ATTACHED, qual="torch.nn.Parameter")
 
 
@@ -67,7 +68,8 @@ class ElementReader(OperatorReader):
             into_host = base.kind is Kind.TENSOR and base.on_host
             if written is not None and into_host and written.kind in MAYBE_TENSORS and not written.on_host:
                 self.effect(EffectKind.WAIT, node, written)  # `losses[k] = loss`: it is copied to where the others are
-            if base.kind not in (Kind.CLASS, Kind.NDARRAY):
+            of_array = base.kind is Kind.NDARRAY and not any(bound.kind is Kind.TENSOR for _, bound in bounds)
+            if base.kind is not Kind.CLASS and not of_array:
                 self.sites.subscripts.append(
                     sites.Subscript(node, base, indices, bounds, mode, written, result, self.context, self.statement)
                 )
@@ -226,7 +228,10 @@ class ElementReader(OperatorReader):
         step = cls.find_method("__next__")
         if step is None:
             method = cls.find_method("__iter__")
-            made = UNKNOWN if method is None or method.returns is None else method.returns
+            if method is None:
+                held = cls.find_attribute(ELEMENTS)
+                return UNKNOWN if held is None else self.element(held)
+            made = UNKNOWN if method.returns is None else method.returns
             if made.kind is not Kind.OBJECT or made.cls is None:
                 return self.element(made)
             step = made.cls.find_method("__next__")

@@ -373,6 +373,9 @@ class ExternalReader(MethodReader):
             if "lr_scheduler" in qual or qual.endswith("SWALR"):
                 return Value(Kind.OBJECT, qual=qual)
             return Value(Kind.OPTIMIZER, Confidence.SURE, qual=qual, origins=(node,))
+        if qual in known.BATCH_SAMPLERS:
+            positions = Value(Kind.CONTAINER, qual="list", elem=NUMBER.but(qual="index"))
+            return Value(Kind.CONTAINER, qual="iterator", elem=positions, origins=(node,))
         if qual in ("torch.utils.data.Subset", "torch.utils.data.dataset.Subset") and site.arguments:
             return site.arguments[0].value.but(ident=None)
         made = self.instance_of_external(qual)

@@ -12,6 +12,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.functions import ClassInfo, EffectKind, FunctionInfo, Role
 from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.attributes import placed_with
+from torchlint.semantics.reading.elements import ELEMENTS
 from torchlint.semantics.reading.expressions import ExpressionReader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -277,6 +278,9 @@ class OwnCallReader(ExpressionReader):
                 )
                 if name is not None and name in cls.class_attributes:
                     self.store(cls, name, argument.node, argument.value.but(ident=None, deps=0))
+            if cls.is_a("list") and len(site.arguments) == 1:
+                elements = Value(Kind.CONTAINER, qual="list", elem=self.element(site.arguments[0].value))
+                self.store(cls, ELEMENTS, site.node, elements)
         if self.recording:
             cls.instances.append(site.node)
         if instance.kind is Kind.MODULE:

@@ -1,0 +1,117 @@
+"""What holds a thing tells of it: a list of the program's own, a table of clocks, a sampler, a metric that is read."""
+
+import time
+
+import torch
+from torch import nn
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler
+
+
+class Ends:
+    def __init__(self, last):
+        self.last = last
+
+    def __call__(self, ids, scores):
+        return bool(ids[0][-1] == self.last)  # TL102
+
+
+class Full:
+    def __call__(self, ids, scores):
+        return ids.shape[-1] > 50
+
+
+class Rules(list):
+    def __call__(self, ids, scores):
+        return any(rule(ids, scores) for rule in self)
+
+
+@torch.no_grad()
+def write(net, ids, rules):
+    ids = ids.cuda()
+    while True:
+        scores = net(ids)[:, -1]
+        ids = torch.cat([ids, scores.argmax(-1, keepdim=True)], -1)  # TL203
+        if rules(ids, scores):
+            return ids
+
+
+def answer(net, ids):
+    return write(net, ids, Rules([Ends(2), Full()]))
+
+
+class Laps:
+    def __init__(self):
+        self.begun: dict[str, float] = {}
+        self.spent = {}
+
+    def begin(self, lap):
+        self.begun[lap] = time.perf_counter()
+
+    def end(self, lap):
+        self.spent[lap] = time.perf_counter() - self.begun.pop(lap)  # TL701
+
+
+class Metric:
+    def __init__(self):
+        self.total = 0.0
+
+    def update(self, loss):
+        self.total = self.total + loss  # TL601
+
+
+def fit(net: nn.Module, opt, feed):
+    net.cuda()
+    laps, metric = Laps(), Metric()
+    for x, y in feed:
+        laps.begin("forward")
+        out = net(x.cuda())
+        laps.end("forward")
+        loss = nn.functional.mse_loss(out, y.cuda())
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        metric.update(loss)
+
+
+class Memory:
+    def __init__(self, size):
+        self.seen = torch.zeros(size, 8)
+
+    def place(self, device):
+        self.seen = self.seen.to(device)
+
+    def parts(self, size):
+        for picked in BatchSampler(RandomSampler(range(len(self.seen))), size, drop_last=True):
+            yield self.seen[picked]  # TL109
+
+
+def learn(net, opt, memory: Memory):
+    memory.place("cuda")
+    for part in memory.parts(32):
+        opt.zero_grad()
+        net(part).mean().backward()
+        opt.step()
+
+
+def link(net, opt, pairs):
+    first = pairs["first"].to("cuda")
+    for picked in DataLoader(range(len(first)), 32, shuffle=True, num_workers=2):
+        opt.zero_grad()
+        net(first[picked]).mean().backward()  # TL109
+        opt.step()
+
+
+@torch.no_grad()
+def score(net, feed):
+    net.cuda()
+    spent = total = 0.0
+    cut = []
+    for x, y, lengths in feed:
+        begun = time.time()
+        out = net(x.cuda())
+        spent += time.time() - begun  # TL701
+        total += nn.functional.mse_loss(out, y.cuda()).item()  # TL101
+        lengths = lengths.cuda() * 4
+        waves = out.cpu().numpy()  # TL103
+        cut += [wave[: lengths[k]] for k, wave in enumerate(waves)]  # TL106
+    return spent, total, cut
