@@ -65,12 +65,18 @@ def test_a_plan_is_made_without_torch_and_comes_with_its_worker(project: Path, m
     assert ladder == sorted(ladder, key=["in place", "extracted", "template"].index)
     compile((project / "worker.py").read_text(encoding="utf-8"), "worker.py", "exec")
 
+    again = ("--isolated", "--no-cache", "--select", "TL101", "--plan", "plan.json", "train.py")
+    assert run(*again).return_value == 0
+    (project / "worker.py").write_text("mine = 1\n", encoding="utf-8")
+    assert "worker.py: is there already" in str(run(*again).exception)
+    assert (project / "worker.py").read_text(encoding="utf-8") == "mine = 1\n"
+
 
 def finished() -> dict[str, Any]:
     """A plan of one finding with two rungs, the first of which fails."""
     fails = experiment("def flagged(x):\n    raise ValueError\n", id="fails")
     works = experiment("def flagged(x):\n    return x * 2\n", id="works", rung="extracted")
-    made = plan(fails, works)
+    made = plan(fails, works, unheard_of=1.0)
     made["findings"] = [
         {"fingerprint": "f", "code": "TL101", "name": "sync-scalar-read", "filename": "train.py", "row": 11,
          "column": 18,

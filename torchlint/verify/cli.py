@@ -14,6 +14,7 @@ import click
 from torchlint.cli import console, options
 from torchlint.cli.files import write_atomically
 from torchlint.cli.status import EXIT_ERROR, EXIT_FINDINGS, EXIT_INTERRUPTED, EXIT_OK
+from torchlint.source.files import read_regular
 from torchlint.verify import evidence, forms, supervise
 from torchlint.verify.bundling import bundle
 from torchlint.verify.plan import Choices
@@ -164,14 +165,27 @@ def _devices(kind: str) -> list[str]:
 
 def _write_plan(made: dict[str, Any], file: Path) -> int:
     worker = file.parent / "worker.py"
+    code = bundle()
+    if worker.exists() and not _is_ours(worker, code):
+        raise click.ClickException(
+            f"{worker}: is there already, and is no worker of torchlint: plan into another folder"
+        )
     write_atomically(file, json.dumps(made, indent=1) + "\n")
-    write_atomically(worker, bundle())
+    write_atomically(worker, code)
     console.write([
         f"{len(made['experiments'])} experiments for {len(made['findings'])} findings in {file}\n",
         f"Run it where a GPU is: python {worker.name} {file.name} --out results.json\n",
         "Then here: torchlint verify --merge results.json\n",
     ])  # fmt: skip
     return EXIT_OK
+
+
+def _is_ours(file: Path, code: str) -> bool:
+    """Whether a file begins as the worker does, of this version or another."""
+    try:
+        return read_regular(file).decode("utf-8", "replace").startswith(code.partition("\n")[0])
+    except OSError:
+        return False
 
 
 def _run_plan(file: Path, given: dict[str, Any]) -> int:

@@ -24,7 +24,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from torchlint.verify import forms
@@ -65,6 +65,11 @@ class Limits:
     memory_bytes: int = 16 << 30
     pair_seconds: float = 1.0
     processes: int = 4
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> Limits:
+        """Those of a plan, which may come from a torchlint that knows of more."""
+        return cls(**{field.name: given[field.name] for field in fields(cls) if field.name in given})
 
 
 class Watcher:
@@ -121,7 +126,7 @@ def run(
         script = os.path.join(folder, "worker.py")
         with open(script, "w", encoding="utf-8") as file:
             file.write(bundle())
-        bench = _Run(script, devices, Limits(**plan["limits"]), budget, watcher or Watcher(), allow)
+        bench = _Run(script, devices, Limits.of(plan["limits"]), budget, watcher or Watcher(), allow)
         with _until_signalled(bench.stop):  # which ends where nothing is left to be ended
             try:
                 environment = bench.machine()
