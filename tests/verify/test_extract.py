@@ -223,3 +223,38 @@ def test_names_of_the_function_around_are_its_own_whatever_python_calls_so(
     text = "def train(input, steps):\n    for _ in steps:\n        input = input + 1\n        input.sum().item()\n"
     *_, region = cut(text, "input.sum().item()", "input.sum()")
     assert [argument.arg for argument in region.before.function.args.args] == ["steps", "input"]
+
+
+THINNED = """\
+import torch
+
+
+class Probe:
+    def report(self, batch, writer):
+        hidden = self.encode(batch)
+        writer.open("x")
+        norm = torch.norm(hidden)
+        norm = norm + 1
+        for name in batch:
+            writer.write(name)
+        if norm.item() > 3:
+            writer.write("large")
+        return hidden
+"""
+
+
+def test_what_the_flagged_line_needs_nothing_of_can_go(cut: Callable[..., list[extract.Piece]]) -> None:
+    made = {piece.what: piece for piece in cut(THINNED, "norm.item()", "norm", whole_loops=False, blocks=True)}
+    thin = made["what line 12 needs of lines 6 to 14 of Probe.report"]
+    assert "writer" not in thin.before.source.split("if norm.item()")[0].split("def flagged")[1].partition("\n")[2]
+    assert "self.encode(batch)" in thin.before.source
+    plain = made["what line 12 needs of lines 6 to 14 of Probe.report, from what torch computes alone"]
+    assert [argument.arg for argument in plain.before.function.args.args] == ["hidden"]
+    assert "norm = torch.norm(hidden)" in plain.before.source
+    assert "if norm > 3:" in plain.after.source
+
+
+def test_a_value_that_is_read_and_nothing_else_is_not_cut_out_alone(cut: Callable[..., list[extract.Piece]]) -> None:
+    text = "def report(self, batch):\n    loss = self.loss(batch)\n    self.log(1)\n    return loss.item()\n"
+    pieces = cut(text, "loss.item()", "loss", whole_loops=False, blocks=True)
+    assert not any("torch computes alone" in piece.what for piece in pieces)

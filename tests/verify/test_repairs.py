@@ -35,6 +35,7 @@ CASES = [
     ("TL107", "y = max(p.norm() for p in ps)", "max(p.norm() for p in ps)",
      ["y = torchlint_together(p.norm() for p in ps).max()"]),
     ("TL107", "y = max(ps)", "max(ps)", ["y = torchlint_together(ps).max()"]),
+    ("TL107", "y = max(a, b.c)", "max(a, b.c)", ["y = torchlint_together((a, b.c)).max()"]),
     ("TL110", "torch.cuda.synchronize()", "torch.cuda.synchronize()", ["pass"]),
     ("TL201", "y = [f(r, k) for r in x]", "[f(r, k) for r in x]",
      ["y = list(torchlint_batched(lambda r: f(r, k), x))"]),
@@ -65,6 +66,18 @@ CASES = [
     ("TL111", "d = Normal(m, s)", "Normal(m, s)", ["d = Normal(m, s, validate_args=False)"]),
     ("TL111", "d = Normal(m, s,)", "Normal(m, s,)", ["d = Normal(m, s,validate_args=False)"]),
     ("TL111", "y = F.ctc_loss(a, b)", "F.ctc_loss(a, b)", []),
+    ("TL111", "import torch\ny = torch.linalg.cholesky(k)", "torch.linalg.cholesky(k)",
+     ["import torch\ny = torch.linalg.cholesky_ex(k)[0]"]),
+    ("TL303", "def f(x):\n    p = x.softmax(-1)\n    return (p[m] + 1e-8).log()", "(p[m] + 1e-8).log()",
+     ["def f(x):\n    p = x.softmax(-1)\n    return x.log_softmax(-1)[m]"]),
+    ("TL303", "def f(x):\n    p = x.softmax(-1)\n    p = p / 2\n    return p.log()", "p.log()", []),
+    ("TL508", "def mask(n):\n    return torch.ones(n)\ndef f(d):\n    return mask(3).to(d)", "mask(3).to(d)",
+     ["def mask(n):\n    return torch.ones(n)\ndef f(d):\n    return torchlint_there(d, lambda: (mask(3)))"]),
+    ("TL602", "kept.append({'a': out, 'n': 1})", "kept.append({'a': out, 'n': 1})",
+     ["kept.append(torchlint_detached({'a': out, 'n': 1}))"]),
+    ("TL204", "for k, v in a.items():\n    if v.k:\n        v *= d\n        v += b[k]", "v *= d",
+     ["for v, b_each in torchlint_listed([(v, b[k]) for k, v in a.items() if v.k]):\n    v *= d\n    v += b_each"]),
+    ("TL204", "for k, v in a.items():\n    v *= c[k]\n    print(k)", "v *= c[k]", []),
     ("TL201", "y = []\nfor i in range(n):\n    a = x[i]\n    y.append(a * 2)",
      "for i in range(n):\n    a = x[i]\n    y.append(a * 2)",
      ["y = []\ndef torchlint_round(i):\n    a = x[i]\n    return a * 2\n"
@@ -164,7 +177,22 @@ def test_what_rounds_read_and_add_up_is_the_same_over_lists() -> None:
     (p,) = made["torchlint_listed"](ours)
     assert made["torchlint_summed"](torch.norm(p.detach(), 2).item() ** 2) == pytest.approx(total)
     p.data = p.data * 2
-    assert ours[0].tolist() == [0.0, 2.0, 4.0]
+    p *= 3
+    p += p
+    assert ours[0].tolist() == [0.0, 12.0, 24.0]
+
+
+def test_what_containers_keep_is_kept_without_graphs() -> None:
+    detached = helpers(torch, torch.device("cpu"), Recording())["torchlint_detached"]
+    made = detached({"a": torch.ones(2, requires_grad=True) * 2, "b": (1, [torch.ones(1, requires_grad=True)])})
+    assert not made["a"].requires_grad
+    assert not made["b"][1][0].requires_grad
+    assert made["b"][0] == 1
+
+
+def test_a_factory_without_a_device_makes_it_there() -> None:
+    there = helpers(torch, torch.device("cpu"), Recording())["torchlint_there"]
+    assert there("meta", lambda: torch.ones(2)).device.type == "meta"
 
 
 def test_what_has_no_form_for_lists_is_refused() -> None:

@@ -10,10 +10,11 @@ import ast
 import builtins
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from torchlint.findings import Edit, Finding
+from torchlint.verify.allowed import NAMES
 
 __all__ = ["Piece", "Uncut", "Unit", "pieces", "repaired", "statement_rows"]
 
@@ -94,6 +95,16 @@ def pieces(
         for piece in _regions(before, one, after, other, path, row, rows, whole_loops, blocks):
             found = True
             yield piece
+        for plain in (False, True) if path and blocks else ():
+            thinned = _thinned(before, one, after, other, path, row, plain=plain)
+            if thinned is not None:
+                thin, thinner = thinned
+                given = ", from what torch computes alone" if plain else ""
+                for piece in _regions(
+                    thin, _parse(thin), thinner, _parse(thinner), path, row, rows, whole_loops, blocks
+                ):
+                    found = True
+                    yield replace(piece, what=f"what line {row} needs of {piece.what}{given}")
     if not found:
         raise Uncut("the flagged code could not be told apart from the rest of its file")
 
@@ -110,6 +121,12 @@ _COMMON = frozenset(
     "reset state_dict load_state_dict parameters modules log detach mean sum item copy clone".split()
 )
 MAX_ENTRIES = 4  # functions that are tried as the place to measure
+# Methods of tensors and containers that only compute, besides those that are functions of torch as well.
+_PLAIN_METHODS = frozenset(NAMES["torch"].split()) | frozenset(
+    "view view_as reshape expand expand_as size dim numel to cpu cuda float half bfloat16 double long int bool item "
+    "tolist numpy type type_as contiguous repeat masked_fill index_select new_zeros new_ones new_full new_empty "
+    "new_tensor permute append extend items values keys get copy copy_ add_ mul_ sub_ div_ fill_ zero_ clamp_".split()
+)
 _LIVING = "forward __call__ training_step step update fit train run".split()  # what an object is made for, in order
 _SPECIAL = ("__init__", "__enter__", "__exit__", "__call__", "forward", "__iter__", "__getitem__", "__post_init__")
 
@@ -560,6 +577,165 @@ def _regions(
         place = f" of {'.'.join(path)}" if path else ""
         what = f"lines {_first(chosen[0])} to {_end(chosen[-1])}{place}"
         yield Piece("extracted", what, unit, other_unit, ".".join(path))
+
+
+def _thinned(
+    before: str, one: ast.Module, after: str, other: ast.Module, path: tuple[str, ...], row: int, *, plain: bool
+) -> tuple[str, str] | None:
+    """Both texts without the statements of the function that the flagged one needs nothing of, in the same rows.
+
+    Kept is what gives, or writes to, a name that the flagged statement reads, and what that needs in turn. None where
+    nothing can go, or where nothing would be left but a value that is read: what it waits for is not there.
+
+    Args:
+        plain: of what gives those names only what torch, NumPy or Python computes is kept, so that the results of
+            other calls are given.
+    """
+    top, twin = _follow(one, path), _follow(other, path)
+    if top is None or twin is None:
+        return None
+    chain = list(_blocks(top, twin, row))
+    if not chain:
+        return None
+    covered = [next(i for i, node in enumerate(block) if _first(node) <= row <= _end(node)) for block, _ in chain]
+    around = [block[at] for (block, _), at in zip(chain, covered, strict=True)]
+    leaf = around[-1]
+    judged = isinstance(leaf, ast.If)  # its test is flagged: what follows from it is another matter
+    needed = set().union(*(_reads(part) for node in around[: None if judged else -1] for part in _head_of(node)))
+    needed |= set() if judged else _reads(leaf)
+    modules = _modules(one)
+    kept: set[ast.stmt] = set()
+    others = [
+        statement
+        for depth, ((block, _), at) in enumerate(zip(chain, covered, strict=True))
+        for index, statement in enumerate(block)
+        if index < at or (index > at and any(isinstance(node, (ast.For, ast.While)) for node in around[:depth]))
+    ]
+    growing = True
+    while growing:
+        growing = False
+        for statement in others:
+            if statement not in kept and _writes(statement) & needed and not (plain and _calls_out(statement, modules)):
+                kept.add(statement)
+                needed |= _reads(statement)
+                growing = True
+    if not kept and not any(map(_computes, _head_of(leaf) if judged else [leaf])):
+        return None
+    texts = []
+    for text, side in ((before, 0), (after, 1)):
+        dropped: list[ast.stmt] = []
+        for pair, at in zip(chain, covered, strict=True):
+            shift = len(pair[1]) - len(pair[0])
+            for index, statement in enumerate(pair[0]):
+                if index == at:
+                    continue
+                place = index + shift if side and index > at else index
+                opposite = pair[side][place] if 0 <= place < len(pair[side]) else None
+                if type(opposite) is not type(statement):
+                    return None  # the repair changes more than the flagged statement
+                if opposite is not None and statement not in kept and not isinstance(statement, ast.Pass):
+                    dropped.append(opposite)
+            flagged = pair[side][at] if judged and pair is chain[-1] and at < len(pair[side]) else None
+            if isinstance(flagged, ast.If):
+                dropped += [*flagged.body, *flagged.orelse]
+        lines = text.split("\n")
+        for statement in dropped:
+            _pass_over(lines, statement)
+        texts.append("\n".join(lines))
+    return (texts[0], texts[1]) if texts[0] != before and all(map(_stands, texts)) else None
+
+
+def _modules(tree: ast.Module) -> frozenset[str]:
+    """Names of modules that only compute, and of what is imported from them."""
+    found = {
+        alias.asname or alias.name.split(".")[0]
+        for statement in tree.body
+        for alias in (statement.names if isinstance(statement, (ast.Import, ast.ImportFrom)) else ())
+        if (getattr(statement, "module", None) or alias.name).split(".")[0] in ("torch", "numpy", "math")
+    }
+    return frozenset(found)
+
+
+def _calls_out(statement: ast.stmt, modules: frozenset[str]) -> bool:
+    """Whether it calls something that is neither torch's, NumPy's or Python's nor a method of a tensor."""
+    for node in ast.walk(statement):
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name):
+            if node.func.id not in _BUILTINS | modules:
+                return True
+            continue
+        head = node.func
+        while isinstance(head, ast.Attribute):
+            head = head.value
+        if isinstance(head, ast.Name) and head.id in modules:
+            continue
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _PLAIN_METHODS:
+            return True
+        if isinstance(node.func.value, ast.Name) and node.func.value.id == "self":
+            return True
+    return False
+
+
+def _computes(node: ast.AST) -> bool:
+    """Whether evaluating it computes something apart from what it reads: there is an operator, or a call in a call."""
+    calls = [below for below in ast.walk(node) if isinstance(below, ast.Call)]
+    return len(calls) > 1 or any(isinstance(below, (ast.BinOp, ast.Compare, ast.Subscript)) for below in ast.walk(node))
+
+
+def _pass_over(lines: list[str], statement: ast.stmt) -> None:
+    head = lines[_first(statement) - 1]
+    for row in range(_first(statement) - 1, _end(statement)):
+        lines[row] = ""
+    lines[_first(statement) - 1] = head[: len(head) - len(head.lstrip())] + "pass"
+
+
+def _stands(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _head_of(node: ast.stmt) -> Iterator[ast.AST]:
+    """What a statement with a body evaluates before it."""
+    for name in ("test", "iter", "items"):
+        part = getattr(node, name, ())
+        yield from part if isinstance(part, (list, tuple)) else (part,)
+
+
+def _dotted(node: ast.AST) -> str:
+    """A name, or an attribute of one: `x`, `self.total`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _reads(node: ast.AST) -> set[str]:
+    """Names that are read below, and attributes of names."""
+    return {
+        _dotted(below)
+        for below in ast.walk(node)
+        if isinstance(below, (ast.Name, ast.Attribute)) and isinstance(below.ctx, ast.Load)
+    } - {"", "self"}
+
+
+def _writes(statement: ast.stmt) -> set[str]:
+    """Names and attributes that a statement binds, or whose method it calls for nothing but what that writes."""
+    found: set[str] = set()
+    for node in ast.walk(statement):
+        target: ast.AST | None = None
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            target = node
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            target = node.value.func.value if isinstance(node.value.func, ast.Attribute) else None
+        while isinstance(target, (ast.Subscript, ast.Attribute)) and not _dotted(target):
+            target = target.value
+        if target is not None:
+            found.add(_dotted(target))
+            found.add(_dotted(target).partition(".")[0])
+    return found - {"", "self"}
 
 
 def _undocumented(block: list[ast.stmt]) -> list[ast.stmt]:

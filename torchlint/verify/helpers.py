@@ -109,6 +109,18 @@ def listed_class(torch: Any) -> Any:
         def __truediv__(self, other: Any) -> Any:
             return each("div", self.items, other)
 
+        def __iadd__(self, other: Any) -> Any:
+            return each("add_", self.items, other)
+
+        def __isub__(self, other: Any) -> Any:
+            return each("sub_", self.items, other)
+
+        def __imul__(self, other: Any) -> Any:
+            return each("mul_", self.items, other)
+
+        def __itruediv__(self, other: Any) -> Any:
+            return each("div_", self.items, other)
+
         def __rsub__(self, other: Any) -> Any:
             return each("neg", self.items) + other
 
@@ -176,6 +188,19 @@ def helpers(torch: Any, device: Any, recording: Recording) -> dict[str, Any]:
             layer.register_parameter("bias", None)
         return layer
 
+    def there(where: Any, make: Callable[[], Any]) -> Any:
+        """What is made while a device is torch's default."""
+        with torch.device(where):
+            return make()
+
+    def detached(value: Any) -> Any:
+        """The tensors in plain containers without their graphs."""
+        if isinstance(value, torch.Tensor):
+            return value.detach()
+        if type(value) is dict:
+            return {key: detached(item) for key, item in value.items()}
+        return type(value)(map(detached, value)) if type(value) in (list, tuple) else value
+
     listed_as = listed_class(torch)
 
     def listed(rounds: Any) -> Any:
@@ -197,4 +222,6 @@ def helpers(torch: Any, device: Any, recording: Recording) -> dict[str, Any]:
         "torchlint_index": index,
         "torchlint_pinned": pinned,
         "torchlint_unbiased": unbiased,
+        "torchlint_there": there,
+        "torchlint_detached": detached,
     }

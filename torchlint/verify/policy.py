@@ -77,7 +77,9 @@ NEVER = {
 # What repaired forms call, and what `helpers.py` puts there for them.
 HELPERS = frozenset(
     f"torchlint_{name}"
-    for name in "replayed batched grown listed summed together index positions number pinned unbiased".split()
+    for name in (
+        "replayed batched grown listed summed together index positions number pinned unbiased there detached"
+    ).split()
 )
 BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs")
 GRANTED = {

@@ -298,8 +298,13 @@ def _unvalidated(flagged: _Flagged) -> Repair | None:
     for node in flagged.marked(ast.Call):
         assert isinstance(node, ast.Call)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name == "get_scale":
+        if name in ("get_scale", "equal", "allclose", "pack_padded_sequence"):
             return _replayed(flagged)
+        if name in _UNCHECKED:
+            end = flagged.span(node.func)[1]
+            start = Position(end.row, end.column - len(name))
+            edits = (Edit(start, end, _UNCHECKED[name]), Edit(flagged.span(node)[1], flagged.span(node)[1], "[0]"))
+            return Repair(edits, "without asking whether it succeeded") if flagged.is_module(node.func) else None
         named = {keyword.arg: keyword.value for keyword in node.keywords}
         if "error_if_nonfinite" in named:
             return Repair(flagged.instead(named["error_if_nonfinite"], "False"), "without the check")
@@ -310,6 +315,10 @@ def _unvalidated(flagged: _Flagged) -> Repair | None:
                 (Edit(closing, closing, f"{comma}validate_args=False"),), "without the check of its arguments"
             )
     return None
+
+
+# Functions of torch.linalg whose twins leave the answer, whether all went well, on the device.
+_UNCHECKED = {"cholesky": "cholesky_ex", "inv": "inv_ex"}
 
 
 def _ends_in_comma(flagged: _Flagged, call: ast.Call) -> bool:
@@ -350,12 +359,74 @@ def _stacked(flagged: _Flagged) -> Repair | None:
                 edits = [Edit(whole_start, start, opening)]
                 edits.append(Edit(end, whole_end, f".{node.func.id}()" if generator else f").{node.func.id}()"))
                 return Repair(tuple(edits), f"one reduction on the device instead of Python's {node.func.id}")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("max", "min"):
+            if not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args):
+                given = ", ".join(map(ast.unparse, node.args))
+                text = f"torchlint_together(({given})).{node.func.id}()"
+                return Repair(flagged.instead(node, text), f"one reduction on the device, not Python's {node.func.id}")
     return None
 
 
 def _can_move(node: ast.AST) -> bool:
     """Whether an expression means the same inside a lambda."""
     return not any(isinstance(below, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)) for below in ast.walk(node))
+
+
+def _log_of_softmax(flagged: _Flagged) -> Repair | None:
+    """`log(softmax(x))` is `log_softmax(x)`, also where the softmax stands in an assignment before."""
+    for node in flagged.marked(ast.Call):
+        assert isinstance(node, ast.Call)
+        inside = node.args[0] if node.args else None
+        if isinstance(node.func, ast.Attribute) and not flagged.is_module(node.func.value):
+            inside = node.func.value
+        holder = flagged.holder(node)
+        found = _softmax_logged(flagged, inside, holder or flagged.tree, node.lineno) if inside is not None else None
+        if found is not None:
+            return Repair(flagged.instead(node, ast.unparse(found)), "log_softmax of what the softmax is taken of")
+    return None
+
+
+_RESHAPING = frozenset("squeeze unsqueeze view reshape transpose permute flatten contiguous gather to float t".split())
+
+
+def _softmax_logged(flagged: _Flagged, node: ast.expr, holder: ast.AST, row: int, depth: int = 0) -> ast.expr | None:
+    """The logarithm of an expression that reads a softmax, written with log_softmax; constants against log(0) go."""
+
+    def inner(below: ast.expr) -> ast.expr | None:
+        return _softmax_logged(flagged, below, holder, row, depth + 1)
+
+    if depth > 8:
+        return None
+    if isinstance(node, ast.Name):
+        bound = [
+            statement
+            for statement in ast.walk(holder)
+            if isinstance(statement, (ast.Assign, ast.AugAssign, ast.For)) and node.id in _stored(statement)
+        ]
+        made = bound[0].value if len(bound) == 1 and isinstance(bound[0], ast.Assign) else None
+        plain = made is not None and isinstance(bound[0].targets[0], ast.Name)  # type: ignore[union-attr]
+        return inner(made) if plain and made is not None and bound[0].lineno < row else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.right, ast.Constant):
+        return inner(node.left)
+    if isinstance(node, ast.Subscript):
+        value = inner(node.value)
+        return ast.Subscript(value, node.slice, node.ctx) if value is not None else None
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if node.func.attr == "softmax":
+        return ast.Call(ast.Attribute(node.func.value, "log_softmax", ast.Load()), node.args, node.keywords)
+    if node.func.attr in ("clamp", "clamp_min", "clip") and not flagged.is_module(node.func.value):
+        return inner(node.func.value)
+    if node.func.attr in _RESHAPING and not flagged.is_module(node.func.value):
+        value = inner(node.func.value)
+        method = ast.Attribute(value, node.func.attr, ast.Load()) if value is not None else None
+        return ast.Call(method, node.args, node.keywords) if method is not None else None
+    return None
+
+
+def _stored(statement: ast.stmt) -> set[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]  # type: ignore[attr-defined]
+    return {name for target in targets for name in _names(target)}
 
 
 # -- transfers and retention -------------------------------------------------------------------------------------------
@@ -397,11 +468,26 @@ def _made_there(flagged: _Flagged) -> Repair | None:
                 closing = flagged.at(made.end_lineno or made.lineno, (made.end_col_offset or 1) - 1)
                 edits.append(Edit(closing, closing, f", device={target}"))
         if not edits:
-            return None
+            return _made_below(flagged, node, target)
         dot = flagged.at(node.func.end_lineno or 1, (node.func.end_col_offset or 0) - len(node.func.attr) - 1)
         edits.append(Edit(dot, flagged.span(node)[1], ""))
         return Repair(tuple(edits), "the tensor made on the device")
     return None
+
+
+def _made_below(flagged: _Flagged, move: ast.Call, target: str) -> Repair | None:
+    """What a function of the file makes of factories is made on the device, as torch.device has it around the call."""
+    assert isinstance(move.func, ast.Attribute)
+    made = move.func.value
+    functions = {node.name for node in ast.walk(flagged.tree) if isinstance(node, ast.FunctionDef)}
+    called = {
+        below.func.id for below in ast.walk(made) if isinstance(below, ast.Call) and isinstance(below.func, ast.Name)
+    }
+    if not called & functions or not _can_move(made):
+        return None
+    start, end = flagged.span(made)
+    edits = (Edit(start, start, f"torchlint_there({target}, lambda: ("), Edit(end, flagged.span(move)[1], "))"))
+    return Repair(edits, "the tensor made on the device, which is torch's default while it is made")
 
 
 def _is_factory(call: ast.Call) -> bool:
@@ -447,6 +533,8 @@ def _detached(flagged: _Flagged) -> Repair | None:
             return Repair(flagged.around(kept, "", ".detach()")[1:], "what is kept is detached")
         if isinstance(kept, ast.BinOp):
             return Repair(flagged.around(kept, "(", ").detach()"), "what is kept is detached")
+        if isinstance(kept, (ast.Dict, ast.Tuple, ast.List)):
+            return Repair(flagged.around(kept, "torchlint_detached(", ")"), "the tensors that are kept are detached")
         return None
     return None
 
@@ -608,7 +696,8 @@ def _listed(flagged: _Flagged) -> Repair | None:
     what = "all parameters in one call (torch._foreach_* of the body)"
     loop = flagged.around_it(ast.For, ast.ListComp, ast.GeneratorExp)
     if isinstance(loop, ast.For):
-        text = _over_lists(loop, flagged.holder(loop) or flagged.tree) or _over_keys(loop)
+        holder = flagged.holder(loop) or flagged.tree
+        text = _over_lists(_unkeyed(loop), holder, loop) or _over_keys(loop)
         return Repair(flagged.instead(loop, _indented(text, loop)), what) if text is not None else None
     if isinstance(loop, (ast.ListComp, ast.GeneratorExp)) and len(loop.generators) == 1:
         generator = loop.generators[0]
@@ -632,8 +721,40 @@ def _filtered(generator: ast.comprehension) -> ast.expr:
     return ast.ListComp(target, [generator])
 
 
-def _over_lists(loop: ast.For, holder: ast.AST) -> str | None:
-    """The loop with one round, over lists; None where its rounds differ in more than what they are over."""
+def _unkeyed(loop: ast.For) -> ast.For:
+    """`for key, a in x.items(): f(a, b[key])` over pairs of what the key names in each."""
+    if not isinstance(loop.target, ast.Tuple) or len(loop.target.elts) != 2:
+        return loop
+    key, value = loop.target.elts
+    if not isinstance(key, ast.Name) or not isinstance(value, ast.Name):
+        return loop
+    named = key.id
+    read: dict[str, str] = {}
+
+    class Entries(ast.NodeTransformer):
+        def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+            if isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and ast.unparse(node.slice) == named:
+                return ast.Name(read.setdefault(node.value.id, f"{node.value.id}_each"))
+            return self.generic_visit(node)
+
+    conditions, guarded = _guards(loop.body)
+    body = [Entries().visit(statement) for statement in ast.parse("\n".join(map(ast.unparse, guarded))).body]
+    if not read or any(named in _names(statement) for statement in body):
+        return loop
+    pairs = ast.Tuple([value, *(ast.Subscript(ast.Name(name), ast.Name(named)) for name in read)])
+    over = ast.ListComp(pairs, [ast.comprehension(loop.target, loop.iter, conditions, 0)])
+    target = ast.Tuple([ast.Name(value.id), *(ast.Name(each) for each in read.values())])
+    return ast.fix_missing_locations(ast.For(target, over, body, loop.orelse))
+
+
+def _over_lists(loop: ast.For, holder: ast.AST, written: ast.For) -> str | None:
+    """The loop with one round, over lists; None where its rounds differ in more than what they are over.
+
+    Args:
+        loop: as `_unkeyed` gives it.
+        holder: the function around it.
+        written: the loop as it stands there.
+    """
     conditions, body = _guards(loop.body)
     inside = set(_names(loop.target))
     done: list[ast.stmt] = []
@@ -642,7 +763,7 @@ def _over_lists(loop: ast.For, holder: ast.AST) -> str | None:
         if made is None:
             return None
         done.append(made)
-    if loop.orelse or _outlasts(inside, loop, holder):
+    if loop.orelse or _outlasts(inside, written, holder):
         return None  # what a round leaves would be a list
     over = _filtered(ast.comprehension(loop.target, loop.iter, conditions, 0))
     once = ast.For(loop.target, ast.Call(ast.Name("torchlint_listed"), [over], []), done, [])
@@ -701,7 +822,7 @@ def _of_all(statement: ast.stmt, inside: set[str]) -> ast.stmt | None:
     if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
         if isinstance(statement.op, ast.Add) and statement.target.id not in inside:
             return ast.AugAssign(statement.target, statement.op, _summed(statement.value))
-        return None
+        return statement if statement.target.id in inside and isinstance(statement.op, _EACH) else None
     if isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call) and _is_in_place(call):
         assert isinstance(call.func, ast.Attribute)
         if set(_names(call.func)) & inside:
@@ -709,6 +830,9 @@ def _of_all(statement: ast.stmt, inside: set[str]) -> ast.stmt | None:
         if call.func.attr == "add_" and len(call.args) == 1:
             return ast.Expr(ast.Call(call.func, [_summed(call.args[0])], call.keywords))
     return None
+
+
+_EACH = (ast.Add, ast.Sub, ast.Mult, ast.Div)  # what lists of tensors take in place
 
 
 def _summed(value: ast.expr) -> ast.expr:
@@ -756,6 +880,7 @@ _MAKERS: Mapping[str, Sequence[Callable[[_Flagged], Repair | None]]] = {
     "TL204": (_listed,),
     "TL207": (_made_once,),
     "TL209": (_statement_left_out,),
+    "TL303": (_log_of_softmax,),
     "TL309": (_unbiased,),
     "TL504": (_pinned,),
     "TL508": (_made_there,),
@@ -764,6 +889,7 @@ _MAKERS: Mapping[str, Sequence[Callable[[_Flagged], Repair | None]]] = {
     "TL605": (_detached,),
     "TL606": (_statement_left_out,),
     "TL704": (_switched_off,),
+    "TL801": (_left_on_device,),
     "TL803": (_statement_left_out,),
     "TL903": (_unwrapped,),
 }
