@@ -206,6 +206,15 @@ HOST_LIBRARIES: Final = frozenset(
     traceback typing unittest urllib uuid warnings yaml zipfile""".split()
 )
 
+# Functions of those whose result is an array, and those that give one first of several results.
+ARRAY_READERS: Final = frozenset(
+    """cv2.GaussianBlur cv2.cvtColor cv2.flip cv2.imdecode cv2.imread cv2.resize imageio.imread imageio.v2.imread
+    imageio.v3.imread librosa.amplitude_to_db librosa.feature.melspectrogram librosa.feature.mfcc librosa.power_to_db
+    librosa.resample librosa.stft scipy.ndimage.zoom skimage.io.imread skimage.transform.resize tifffile.imread
+    """.split()
+)
+ARRAYS_AND_RATES: Final = frozenset("librosa.load librosa.core.load soundfile.read".split())
+
 CLOCKS: Final = frozenset(
     """time.time time.time_ns time.perf_counter time.perf_counter_ns time.monotonic time.monotonic_ns
     time.process_time time.process_time_ns timeit.default_timer""".split()

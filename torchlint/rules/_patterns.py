@@ -409,6 +409,8 @@ def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterato
         around = model.parent(reading)
         if isinstance(around, (cst.Arg, cst.ComparisonTarget)):
             around = model.parent(around)
+        elif type(around) is cst.Element and (taken_apart := _taken_apart(model, around)) is not None:
+            around = taken_apart
         if isinstance(around, (cst.Assign, cst.AnnAssign)):
             if type(around) is cst.Assign and any(
                 not isinstance(t.target, (cst.Name, cst.Tuple)) and not (kept and _is_own(t.target))
@@ -446,6 +448,15 @@ def consumers(model: Model, node: cst.CSTNode, *, kept: bool = False) -> Iterato
             continue
         else:
             yield None
+
+
+def _taken_apart(model: Model, element: cst.Element) -> cst.Assign | None:
+    """The statement that gives each element of a tuple a name of its own: `k, v = repeat(k), repeat(v)`."""
+    whole = model.parent(element)
+    given = model.parent(whole) if type(whole) is cst.Tuple else None
+    if type(given) is not cst.Assign or any(type(t.target) is not cst.Tuple for t in given.targets):
+        return None
+    return given
 
 
 def _is_own(target: cst.BaseExpression) -> bool:

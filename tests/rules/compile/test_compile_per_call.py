@@ -26,6 +26,18 @@ class N(torch.nn.Module):
     def forward(self, x):
         return fuse(self.f)(x)
 """,
+    "by a function that makes it, called at once": """
+import torch
+def make(net):
+    @torch.compile  # TL804
+    def go(x):
+        return net(x)
+    return go
+def train(net, o, d):
+    for b in d:
+        make(net)(b).mean().backward()
+        o.step()
+""",
 }
 
 SILENT = {

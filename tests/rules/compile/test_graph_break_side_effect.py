@@ -22,6 +22,8 @@ fast = torch.compile(N())
 import time, warnings, torch
 @torch.compile
 def go(x):
+    if x.sum() == 0:
+        return x
     t = time.time()  # TL803
     warnings.warn("slow")  # TL803
     return x * t
@@ -39,6 +41,17 @@ def go(x):
 def run(d):
     for x in d:
         print(go(x).shape)
+""",
+    "behind a branch on data, where the graph ends already": """
+import logging, torch
+def finite(x):
+    if x.isnan().any() and x.dim() > 1:
+        logging.warning("nan")
+        x = x.nan_to_num()
+    return x
+@torch.compile
+def go(x):
+    return finite(x * 2)
 """,
 }
 

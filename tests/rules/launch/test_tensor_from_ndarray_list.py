@@ -21,6 +21,11 @@ def test_fires() -> None:
                     rows.append(numpy.zeros(3) + f)
                 return th.as_tensor(rows), th.FloatTensor(arrays(frames))  # TL208
 
+        import cv2
+        import librosa
+        def read(paths):
+            sounds = [librosa.load(path, sr=16000)[0] for path in paths]
+            return th.tensor(sounds), th.tensor([cv2.imread(path) for path in paths])  # TL208
         def pair(a, b):
             return th.tensor((numpy.log(a), numpy.log(b)))  # TL208
         """,

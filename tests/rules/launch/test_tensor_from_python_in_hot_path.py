@@ -52,6 +52,31 @@ FIRES = {
         def work(a):
             return (a * weights(a.device)).sum()
         """,
+    "a list that stands in a signature or a constructor, under a name that the tensor takes over": """
+        def towards(a, up=[0.0, 1.0, 0.0], eye=None):
+            up = torch.tensor(up, device=a.device)  # TL207
+            eye = torch.tensor(list(eye), device=a.device)  # TL207
+            return a @ (eye - up)
+
+        class Camera(nn.Module):
+            def __init__(self, far):
+                super().__init__()
+                self.eye = [0.0, 0.0, -far]
+
+            def forward(self, a):
+                return towards(a, eye=self.eye)
+
+        camera = Camera(2.0)
+
+        def work(a):
+            return camera(a).sum()
+        """,
+    "one number, as often as there are samples": """
+        def work(a, start=1):
+            first = torch.LongTensor([[start for _ in range(a.size(0))]])
+            first = first.to(a.device)  # TL207
+            return (a * first).sum()
+        """,
     "in a comprehension": """
         def work(a):
             return sum((a * torch.tensor(0.5, device=a.device)).sum() for _ in range(9))  # TL207
@@ -65,6 +90,16 @@ SILENT = {
     "on the host": """
         def work(a):
             return a.sum() + torch.tensor(0.5) * torch.tensor([1.0]).sum()
+        """,
+    "a list that changes from step to step": """
+        class Window(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.last = [0.0, 0.0]
+
+            def forward(self, a, new):
+                self.last[0] = new
+                return a * torch.tensor(self.last, device=a.device)
         """,
     "a tensor already": """
         def work(a):

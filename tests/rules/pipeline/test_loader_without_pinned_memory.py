@@ -28,7 +28,7 @@ def over(thing, place):
     return {{k: over(v, place) for k, v in thing.items()}}
 
 def run(net, rows, place):
-    feed = Feed(rows, 8, num_workers=2)  # TL502
+    feed = Feed(rows, 8, **{{"num_workers": 2}})  # TL502
     for b in feed:
         {move}
 """,

@@ -53,6 +53,7 @@ class Held(Dataset):
         "Feed(Subset(Opened(names), range(10)), 32, True)",
         "Feed(random_split(Opened(names), [8, 2])[0], 32)",
         "Feed(CIFAR10('.', transform=change), 32)",
+        "Feed(Opened(names), **dict(batch_size=8, shuffle=True))",  # all options stand there
         "[Feed(Opened(part), batch_size=4) for part in names][0]",
         "Feed(TensorDataset(names), collate_fn=lambda rows: [Image.open(row) for row in rows])",
     ],
@@ -87,10 +88,35 @@ class Recipe:
         "Feed(TensorDataset(names))",
         "Feed([(1, 2), (3, 4)], batch_size=2)",
         "Feed(Opened(names), **dict(num_workers=8))",
+        "Feed(Opened(names), **{**options, 'batch_size': 8})",
     ],
 )
 def test_nothing_to_gain_or_decided_elsewhere(line: str) -> None:
     check(f"{HEAD}\ndef make(names, options):\n    return {line}\n", "TL501")
+
+
+def test_options_that_are_added_by_name_or_unseen() -> None:
+    check(
+        f"""{HEAD}
+def make(names, options, n, given={{}}):
+    plain = {{"batch_size": 8}}
+    plain["shuffle"] = True
+    wider = {{"batch_size": 8}}
+    wider.update(options)
+    threaded = {{"batch_size": 8}}
+    threaded["num_workers"] = n
+    filled = dict(batch_size=8)
+    fill(filled)
+    return [
+        Feed(Opened(names), **plain),  # TL501
+        Feed(Opened(names), **wider),
+        Feed(Opened(names), **threaded),
+        Feed(Opened(names), **filled),
+        Feed(Opened(names), **given),
+    ]
+""",
+        "TL501",
+    )
 
 
 def test_a_test_may_load_in_its_own_process() -> None:

@@ -42,7 +42,12 @@ class Block(nn.Module):
         mask = torch.ones(x.shape[1], x.shape[1])
         mask = torch.tril(mask)
         mask = mask.to(x.device)  # TL508
-        return x * mask
+        rows, columns = torch.meshgrid(torch.arange(x.shape[0]), torch.arange(x.shape[1]), indexing="ij")
+        rows, columns = (
+            rows.to(x.device),  # TL508
+            columns.to(x.device),  # TL508
+        )
+        return x * mask + rows - columns
 """,
         "TL508",
     )

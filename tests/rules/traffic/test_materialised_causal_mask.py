@@ -37,10 +37,13 @@ def test_silent() -> None:
             n, m = q.size(-2), k.size(-2)
             mask = torch.ones(n, n, dtype=torch.bool).tril()
             both = mask & pad
+            at = torch.arange(n)
+            late = at[None] > at[:, None]
+            sloped = (pad * (at[:, None] - at[None])).masked_fill(late, float("-inf"))
             band = torch.ones(n, n, dtype=torch.bool).tril().triu(-window)
             shifted = torch.ones(n, m, dtype=torch.bool).tril(m - n)
             own = (q @ k.mT).tril()
-            outs = [F.scaled_dot_product_attention(q, k, v, attn_mask=x) for x in (both, shifted)]
+            outs = [F.scaled_dot_product_attention(q, k, v, attn_mask=x) for x in (both, shifted, sloped)]
             outs.append(F.scaled_dot_product_attention(q, k, v, attn_mask=band))
             return outs, own, F.scaled_dot_product_attention(q, k, v, is_causal=True)
         """,

@@ -21,6 +21,16 @@ def test_fires() -> None:
             def run(self, q, k, v, n):
                 return attend(q, widen(k, n), widen(v, n))
 
+        def spread(x, n):
+            b, h, t, d = x.shape
+            if n == 1:
+                return x
+            return x[:, :, None].expand(b, h, n, t, d).reshape(b, h * n, t, d)  # TL307
+
+        def grouped(q, k, v, n):
+            k, v = spread(k, n), spread(v, n)
+            return attend(q, k, v)
+
         def lists(parts, n):
             return [attend(q, torch.repeat_interleave(k, n, dim=1), v) for q, k, v in parts]  # TL307
         """,

@@ -10,6 +10,7 @@ from torchlint.findings import Confidence, Impact
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import Report, Rule
 from torchlint.semantics import sites, surroundings
+from torchlint.semantics.contexts import Context
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
@@ -50,7 +51,7 @@ class CompilePerCall(Rule):
             place is None
             or hot is None
             or surroundings.in_test(place)
-            or info.name in model.function_of(place).returned
+            or (info.name in model.function_of(place).returned and not self._is_made_anew(place, model))
         ):
             return
         for node, decorator in info.decorators:
@@ -63,6 +64,16 @@ class CompilePerCall(Rule):
                     Confidence.SURE,
                     because(hot),
                 )
+
+    def _is_made_anew(self, place: Context, model: Model) -> bool:
+        """Whether what a function returns is called where it is made, on every step: nobody keeps it."""
+        maker = model.function_of(place)
+        for caller in maker.callers:
+            home = model.home.get(caller.node, model)
+            used = home.parent(caller.node) if home.hot(caller.context) is not None else None
+            if isinstance(used, cst.Call) and used.func is caller.node:
+                return not maker.decorators
+        return False
 
     def _is_kept(self, site: sites.Call) -> bool:
         """Whether the result goes where it stays: an attribute or an entry that is written once and read later."""

@@ -8,7 +8,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
-from torchlint.rules.compile._regions import because, is_full_graph, region
+from torchlint.rules.compile._regions import because, behind_a_break, is_full_graph, region
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 
@@ -44,6 +44,6 @@ class GraphBreakSideEffect(Rule):
             f"{quote(site.node)} breaks the graph of `{function.qualname}`: "
             "what comes before and after is compiled apart",
             "move it out of the compiled region, or guard it with `torch.compiler.is_compiling()`",
-            Confidence.SURE,
+            Confidence.POSSIBLE if behind_a_break(site.context, model) else Confidence.SURE,
             because(function),
         )

@@ -10,7 +10,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.knowledge.devices import PLACING
-from torchlint.rules._bodies import names_written
+from torchlint.rules._bodies import CHANGES, names_written
 from torchlint.rules._patterns import consumers
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -21,8 +21,9 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import names_read
+from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.nodes import within
+from torchlint.semantics.targets import changed_names
 from torchlint.semantics.values import DEVICE, HOST, Kind, Value
 
 _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.scalar_tensor")
@@ -203,12 +204,27 @@ def _computes(model: Model, made: cst.CSTNode, names: frozenset[str]) -> bool:
 
 
 def _is_filled(data: sites.Argument) -> bool:
-    """`[t] * n`: one number, as often as asked for."""
-    node = data.node
+    """`[t] * n`, or `[t for _ in range(n)]`: one number, as often as asked for."""
+    return _repeats(data.node, data.value)
+
+
+def _repeats(node: cst.BaseExpression, value: Value) -> bool:
+    held = value.elem
+    if isinstance(node, cst.ListComp):
+        counted = node.for_in
+        return (
+            held is not None
+            and counted.inner_for_in is None
+            and not counted.ifs
+            and not any(isinstance(inner, cst.Call) for inner in within([node.elt]))
+            and not names_read(node.elt) & changed_names(counted.target)
+            and (held.kind is Kind.NUMBER or _repeats(node.elt, held))
+        )
+    if isinstance(node, (cst.List, cst.Tuple)) and len(node.elements) == 1:
+        return held is not None and _repeats(node.elements[0].value, held)
     if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Multiply):
         return False
     lists = [side for side in (node.left, node.right) if isinstance(side, (cst.List, cst.Tuple))]
-    held = data.value.elem
     return len(lists) == 1 and len(lists[0].elements) == 1 and held is not None and held.kind is Kind.NUMBER
 
 
@@ -243,7 +259,7 @@ def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) 
     """Whether the data is made anew on every step: not of literals, constants, and what was there before the steps."""
     if any(isinstance(inner, cst.Call) and not _lists(inner) for inner in within([node])):
         return True
-    read = names_read(node)
+    read = names_read(node) - {name for part, name in _names(node) if _is_written_down(model.value(part), model)}
     if not read:
         return False
     owner = model.function_of(context)
@@ -264,6 +280,40 @@ def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) 
             if method.role is not Role.SETUP:
                 varying |= {f"self.{name}" for cls, name, _ in method.attributes if cls is owner.cls}
     return bool(read & varying)
+
+
+def _names(node: cst.BaseExpression) -> Iterator[tuple[cst.BaseExpression, str]]:
+    """The names and chains of attributes below, each with its text."""
+    for part in within([node]):
+        name = dotted(part) if isinstance(part, (cst.Name, cst.Attribute)) else None
+        if isinstance(part, (cst.Name, cst.Attribute)) and name is not None:
+            yield part, name
+
+
+def _is_written_down(value: Value, model: Model) -> bool:
+    """Whether a list is what stands in the code: literals, or what a constructor made, that nothing changes."""
+    return value.kind is Kind.CONTAINER and bool(value.origins) and all(_stays(made, model) for made in value.origins)
+
+
+def _stays(made: cst.CSTNode, model: Model) -> bool:
+    if not isinstance(made, (cst.List, cst.Tuple)) or made not in model.values:
+        return False
+    if any(isinstance(inner, (cst.Name, cst.Call)) for inner in within([made])):
+        maker = model.function_around(made)
+        if maker is not None and maker.role is not Role.SETUP:
+            return False
+    return not any(_changes(use, model) for use in model.uses.get(made, ()))
+
+
+def _changes(use: cst.BaseExpression, model: Model) -> bool:
+    """Whether a use writes into what it reads."""
+    around = model.parent(use)
+    if isinstance(around, cst.Attribute):
+        return around.attr.value in CHANGES
+    return isinstance(around, cst.AugAssign) or (
+        isinstance(around, cst.Subscript)
+        and isinstance(model.parent(around), (cst.AssignTarget, cst.AugAssign, cst.Del))
+    )
 
 
 def _lists(call: cst.Call) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+import libcst as cst
+
 from torchlint.findings import Confidence
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
@@ -58,13 +60,37 @@ def loaders_reading(model: Model) -> Iterator[sites.Call]:
         yield from loader_calls(near)
 
 
-def option(site: sites.Call, name: str) -> tuple[bool, Value | None]:
+def option(site: sites.Call, name: str, model: Model) -> tuple[bool, Value | None]:
     """Whether an option of a loader is known, and its value; None where it is known to be absent."""
-    options = site.result.items or {}
-    value = options.get(name)
+    value = (site.result.items or {}).get(name)
     if value is not None:
         return True, value
-    return "**" not in options and not site.opaque_arguments, None
+    return all(_is_spelled_out(argument, site, model) for argument in site.arguments if argument.star), None
+
+
+def _is_spelled_out(given: sites.Argument, site: sites.Call, model: Model) -> bool:
+    """Whether all keys of `**options` stand where the same code makes the dictionary, or are set by name later."""
+    made = given.value.origin if given.star == "**" else None
+    if made is None or isinstance(model.parent(made), cst.Param):
+        return False
+    if model.function_around(made) not in (None, model.function_of(site.context)):
+        return False
+    if isinstance(made, cst.Dict):
+        named = all(isinstance(e, cst.DictElement) and isinstance(e.key, cst.SimpleString) for e in made.elements)
+    else:
+        call = model.call(made)
+        named = call is not None and call.callee == "dict" and all(a.name is not None for a in call.arguments)
+    return named and all(_reads_by_name(use, model) for use in model.uses.get(made, ()))
+
+
+def _reads_by_name(use: cst.BaseExpression, model: Model) -> bool:
+    """Whether a use of a dictionary is an entry that is named, or a call that is given all of them."""
+    around = model.parent(use)
+    if isinstance(around, cst.Arg):
+        return around.star == "**"
+    return isinstance(around, cst.Subscript) and all(
+        isinstance(part.slice, cst.Index) and isinstance(part.slice.value, cst.SimpleString) for part in around.slice
+    )
 
 
 def works_per_sample(site: sites.Call, model: Model) -> tuple[Confidence, str] | None:

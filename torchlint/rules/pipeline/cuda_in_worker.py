@@ -56,7 +56,7 @@ def _in_workers(model: Model) -> dict[FunctionInfo, Confidence]:
     for site in loaders.loaders_reading(model):
         roots = loaders.sample_functions(site)
         decided.update(roots)
-        known, workers = loaders.option(site, "num_workers")
+        known, workers = loaders.option(site, "num_workers", model)
         if workers is None and known or workers is not None and workers.const == 0:
             continue
         certain = workers is not None and isinstance(workers.const, int)

@@ -82,7 +82,7 @@ def _read_by_workers(model: Model) -> dict[ClassInfo, tuple[Confidence, cst.CSTN
         dataset = (site.result.items or {}).get("dataset")
         if dataset is None or dataset.cls is None:
             continue
-        known, workers = loaders.option(site, "num_workers")
+        known, workers = loaders.option(site, "num_workers", model)
         if workers is None:
             confidence = None if known else Confidence.POSSIBLE
         elif isinstance(workers.const, int):

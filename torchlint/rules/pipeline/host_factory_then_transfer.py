@@ -220,18 +220,19 @@ class _Making:
         return self._takes(written_by.value, value)
 
     def _asks_of(self, use: cst.BaseExpression, model: Model) -> bool:
-        """Whether a use asks for what the host knows of a tensor, or changes it in place by what was made as well."""
+        """Whether a use asks for what the host knows of a tensor, copies it as well, or changes it by what was made."""
         attribute = model.parent(use)
         if not isinstance(attribute, cst.Attribute) or attribute.value is not use:
             return False
         if attribute.attr.value in _KNOWN_OF_IT:
             return True
         call = self.provenance.call_at(model.parent(attribute) or attribute)
-        return (
-            call is not None
-            and call.receiver_node is use
-            and (call.method or "").endswith("_")
-            and all(self._takes(a.node, a.value) for a in call.arguments if a.value.is_tensor)
+        if call is None or call.receiver_node is not use:
+            return False
+        if call.method in PLACING:
+            return not call.result.on_host  # the other half of `torch.meshgrid`, say
+        return (call.method or "").endswith("_") and all(
+            self._takes(a.node, a.value) for a in call.arguments if a.value.is_tensor
         )
 
 

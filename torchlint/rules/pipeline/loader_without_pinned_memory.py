@@ -32,7 +32,7 @@ class LoaderWithoutPinnedMemory(Rule):
         unpinned = [
             site
             for site in made
-            if site.result.pinned is False and not _hands_out_lists(site) and not _collates_on_device(site)
+            if _is_unpinned(site, model) and not _hands_out_lists(site) and not _collates_on_device(site)
         ]
         feeds = _feeds(model) if unpinned else {}
         for site in unpinned:
@@ -51,6 +51,11 @@ class LoaderWithoutPinnedMemory(Rule):
                 (("its batches go to the device here", copy),),
                 _pin(site),
             )
+
+
+def _is_unpinned(site: sites.Call, model: Model) -> bool:
+    """Whether a loader is known not to pin: it is told not to, or nothing that it is given tells."""
+    return site.result.pinned is False or loaders.option(site, "pin_memory", model) == (True, None)
 
 
 def _hands_out_lists(site: sites.Call) -> bool:

@@ -29,7 +29,7 @@ class LoaderWithoutWorkers(Rule):
 
     def on_module(self, model: Model) -> Iterator[Report]:
         for site in loaders.loader_calls(model):
-            known, workers = loaders.option(site, "num_workers")
+            known, workers = loaders.option(site, "num_workers", model)
             if not known or (workers is not None and workers.const != 0):
                 continue
             work = loaders.works_per_sample(site, model)

@@ -32,7 +32,7 @@ class WorkersRespawned(Rule):
 
     def on_module(self, model: Model) -> Iterator[Report]:
         for site in loaders.loader_calls(model):
-            _, workers = loaders.option(site, "num_workers")
+            _, workers = loaders.option(site, "num_workers", model)
             if workers is None or workers.const == 0:
                 continue
             confidence = Confidence.LIKELY if isinstance(workers.const, int) else Confidence.POSSIBLE
@@ -45,7 +45,7 @@ class WorkersRespawned(Rule):
                     confidence,
                 )
                 continue
-            known, lasting = loaders.option(site, "persistent_workers")
+            known, lasting = loaders.option(site, "persistent_workers", model)
             if not known or (lasting is not None and lasting.const is not False):
                 continue
             epochs = next(filter(None, (_epochs_over(site, other) for other in model.together)), None)

@@ -18,6 +18,16 @@ def is_fused(step: Operation) -> bool:
     return step.call is not None and step.call.callee == SDPA
 
 
+def equation(product: Operation) -> tuple[str, str, str] | None:
+    """What the two operands and the result of an `einsum` are called, a letter a dimension; None where it is other."""
+    first = product.call.arguments[0].value.const if product.call is not None and product.call.arguments else None
+    sides = "".join(first.split()).split("->") if isinstance(first, str) else []
+    operands = sides[0].split(",") if len(sides) == 2 else []
+    if len(operands) != 2 or not all(part.isalpha() and len(set(part)) == len(part) for part in (*operands, sides[1])):
+        return None
+    return operands[0], operands[1], sides[1]
+
+
 def feeds_only(
     model: Model, node: cst.CSTNode, is_end: Callable[[Operation], bool], passes: frozenset[str], *, kept: bool = False
 ) -> bool:

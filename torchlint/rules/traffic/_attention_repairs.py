@@ -11,6 +11,7 @@ import libcst as cst
 from torchlint.rules._patterns import Operation, alike, consumers, is_number, made_by, operation
 from torchlint.rules._repairs import Rewrite, Unfit, add_argument, code, repair, spell, tight
 from torchlint.rules.base import NodeFix
+from torchlint.rules.traffic._attention import equation
 from torchlint.rules.traffic._repairs import FUNCTIONAL, dim_of, is_minus_infinity, is_value, sole
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -195,7 +196,7 @@ def _is_last_of(model: Model, dim: cst.BaseExpression, scores: cst.BaseExpressio
     if product.call is not None and (product.call.callee or product.call.method or "").rpartition(".")[2] == "bmm":
         rank = 3
     if product.name == "einsum":
-        rank = len(_equation(model, product)[2])
+        rank = len(_equation(product)[2])
     return const == -1 or (rank is not None and const == rank - 1)
 
 
@@ -277,14 +278,12 @@ def _reads_only(node: cst.BaseExpression, name: str) -> bool:
     return dotted(node) == name
 
 
-def _equation(model: Model, product: Operation) -> tuple[str, str, str]:
+def _equation(product: Operation) -> tuple[str, str, str]:
     """What the two operands and the result of an `einsum` are called, a letter a dimension."""
-    first = product.call.arguments[0].value.const if product.call is not None and product.call.arguments else None
-    sides = "".join(first.split()).split("->") if isinstance(first, str) else []
-    operands = sides[0].split(",") if len(sides) == 2 else []
-    if len(operands) != 2 or not all(part.isalpha() and len(set(part)) == len(part) for part in (*operands, sides[1])):
+    called = equation(product)
+    if called is None:
         raise Unfit
-    return operands[0], operands[1], sides[1]
+    return called
 
 
 def _is_turned(dims: str, wanted: str) -> bool:
@@ -303,7 +302,7 @@ def _queries_and_keys(
     left, right = product.operands
     if product.name == "matmul":
         return left, right, (False, None)
-    one, two, scores = _equation(model, product)
+    one, two, scores = _equation(product)
     if len(scores) < 2:
         raise Unfit
     if scores[-1] in one:
@@ -323,7 +322,7 @@ def _values(model: Model, mixed: Operation, weights: Operation) -> tuple[cst.Bas
         if made_by(model, left) != (weights.node,):
             raise Unfit
         return right, "", False
-    one, two, result = _equation(model, mixed)
+    one, two, result = _equation(mixed)
     if made_by(model, right) == (weights.node,):
         left, right, one, two = right, left, two, one
     if made_by(model, left) != (weights.node,) or len(one) < 2:

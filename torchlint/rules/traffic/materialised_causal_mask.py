@@ -30,6 +30,7 @@ from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
 
 _ORDERS: Final = frozenset("lt le gt ge".split())
+_PLAIN: Final = frozenset("zeros zeros_like ones ones_like full full_like new_zeros new_ones new_full tensor".split())
 _AROUND: Final = (
     CASTS | SHAPES | _ORDERS | frozenset("bool logical_not bitwise_not masked_fill where index eq ne".split())
 )
@@ -89,13 +90,23 @@ def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:
     if isinstance(step.node, cst.Subscript) and not _is_corner(model, step.node):
         return ()
     if step.name == "masked_fill":
-        return step.operands[:2]  # numbers are filled in where the mask says
+        filled = step.operands[:1]
+        return step.operands[:2] if _tells_nothing(model, filled) else filled  # numbers where the mask says
     if step.name == "where":
-        return step.operands[:1]
+        return step.operands[:1] if _tells_nothing(model, step.operands[1:]) else ()
     if step.name in _ORDERS | {"eq", "ne"}:
         left, *right = step.operands  # a triangle of numbers made one of truth values
         return (left,) if right and is_number(model, right[0], 0, 1) else ()
     return step.operands[:1] if step.name in _AROUND else ()
+
+
+def _tells_nothing(model: Model, sides: tuple[cst.BaseExpression, ...]) -> bool:
+    """Whether what a mask chooses from is one number throughout: a bias is something that the attention needs."""
+    through = first_operand(_AROUND, frozenset(["tril", "triu"]))
+    return all(
+        is_number(model, side) or reach(model, side, lambda made: made.name in _PLAIN, through) is not None
+        for side in sides
+    )
 
 
 def _is_triangle(model: Model, step: Operation) -> bool:

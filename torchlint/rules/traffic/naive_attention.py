@@ -12,7 +12,7 @@ from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumer
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _attention_repairs
-from torchlint.rules.traffic._attention import feeds_only
+from torchlint.rules.traffic._attention import equation, feeds_only
 from torchlint.rules.traffic._dispatch import has_fused_branch
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Scope
@@ -48,7 +48,7 @@ class NaiveAttention(Rule):
         softmax = called(site)
         if softmax is None or softmax.name != "softmax" or not softmax.operands or surroundings.in_test(site.context):
             return
-        scores = reach(model, softmax.operands[0], _is_product, _before)
+        scores = reach(model, softmax.operands[0], _is_scores, _before)
         if (
             scores is None
             or _merges(model, softmax.operands[0])
@@ -76,6 +76,17 @@ class NaiveAttention(Rule):
 
 def _is_product(step: Operation) -> bool:
     return step.name in ("matmul", "baddbmm", "einsum") and len(step.operands) == 2
+
+
+def _is_scores(step: Operation) -> bool:
+    """Whether it is a product of queries with keys: one query for each sample, without an axis, makes no matrix."""
+    if not _is_product(step):
+        return False
+    names = equation(step) if step.name == "einsum" else None
+    if names is None:
+        return True
+    first, second, result = map(set, names)
+    return bool((first - second) & result) and bool((second - first) & result)
 
 
 def _over_queries(model: Model, softmax: Operation) -> bool:

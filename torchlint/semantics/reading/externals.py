@@ -106,6 +106,11 @@ class ExternalReader(MethodReader):
             return NUMBER
         if qual == "functools.partial" and site.arguments:
             return _partial(site)
+        if qual in known.ARRAY_READERS:
+            return Value(Kind.NDARRAY, device=HOST, origins=(site.node,))
+        if qual in known.ARRAYS_AND_RATES:
+            array = Value(Kind.NDARRAY, device=HOST, origins=(site.node,))
+            return Value(Kind.CONTAINER, qual="tuple", items={0: array, 1: NUMBER}, origins=(site.node,))
         if qual in ("random.sample", "random.choices", "random.choice") and site.arguments:
             drawn = self.element(site.arguments[0].value)
             many = Value(Kind.CONTAINER, qual="list", elem=drawn, origins=(site.node,))
