@@ -115,3 +115,45 @@ def score(net, feed):
         waves = out.cpu().numpy()  # TL103
         cut += [wave[: lengths[k]] for k, wave in enumerate(waves)]  # TL106
     return spent, total, cut
+
+
+class Places(nn.Module):
+    def forward(self, x):
+        picked = x.argmax(-1).cpu()  # TL103
+        return torch.arange(len(picked)), picked
+
+
+class Picked(nn.Module):
+    def __init__(self, places: Places):
+        super().__init__()
+        self.places = places
+        self.score = nn.Linear(8, 8)
+
+    def forward(self, x, kept):
+        places = self.places(x)
+        y = self.score(x)
+        found = (y > 0).nonzero(as_tuple=True)  # TL105
+        y[found] = 0.0  # TL109
+        if len(kept.nonzero()):  # TL105?
+            y = y + kept[y[kept]].sum()  # TL105?
+        return y[places]  # TL109
+
+
+def keeping(net, opt):
+    kept = 0.0
+
+    def step(x, y):
+        nonlocal kept
+        opt.zero_grad()
+        loss = nn.functional.mse_loss(net(x), y)
+        loss.backward()
+        opt.step()
+        kept = kept + loss  # TL601
+
+    return step
+
+
+def run(net, opt, feed):
+    step = keeping(net.cuda(), opt)
+    for x, y in feed:
+        step(x.cuda(), y.cuda())

@@ -10,6 +10,8 @@ FORWARD = """
 import torch
 from torch import nn
 
+END = object()
+
 class Layer(nn.Module):
     def __init__(self):
         super().__init__()
@@ -37,6 +39,7 @@ class Layer(nn.Module):
         "if x.shape[0] > 1 and y.max() > 3: y = y * 2",
         "if (top := y.max()) > 3: y = y / top",
         "if y.max() in (1, 2): y = y * 2",
+        "if 2 in [y, y]: y = y * 2",
     ],
 )
 def test_truths_of_tensors(line: str) -> None:
@@ -56,6 +59,7 @@ def test_truths_of_tensors(line: str) -> None:
         "y = torch.where(y > 0, y, -y)",
         "if torch.equal(y, x): y = y * 2",
         "if torch.is_tensor(m): y = y * 2",
+        "if END in [y, y]: y = y * 2",
     ],
 )
 def test_questions_of_the_host(line: str) -> None:

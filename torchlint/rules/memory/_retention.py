@@ -105,7 +105,8 @@ def _is_part_of_step(hot: Hot, owner: FunctionInfo | None, model: Model) -> bool
 
 def _outlives_its_maker(name: str, owner: FunctionInfo, model: Model) -> bool:
     """Whether a function writes to a name of a scope around it that is not itself made anew on each step."""
-    makers = {model.function_of(assign.context) for assign in model.sites.assigned(name)}
+    assigned = (assign for assign in model.sites.assigned(name) if not _refers_to(assign.value_node, name))
+    makers = {model.function_of(assign.context) for assign in assigned}
     if owner in makers or any(parameter.name == name for parameter in owner.parameters):
         return False
     scope = owner.parent

@@ -36,7 +36,7 @@ _ADVICE: Final[dict[str, str]] = {
 _MASKED: Final = (
     "keep the shape and let the mask act on values: `torch.where(mask, a, b)`, `masked_fill`, `ignore_index`"
 )
-_AS_MASKS: Final = frozenset(("any", "all", BITS))
+_AS_MASKS: Final = frozenset(("any", "all", "nonzero", BITS))
 _FUNCTIONS: Final = {
     **{f"torch.{name}": name for name in _ADVICE if name != "one_hot"},
     "torch.nn.functional.one_hot": "one_hot",

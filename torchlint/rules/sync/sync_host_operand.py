@@ -58,17 +58,16 @@ class SyncHostOperand(Rule):
         if wait is None:
             return
         indices = [value for _, value in site.indices if value is not None]
-        copied = next(
+        copied, index = next(
             (
-                node
+                (node, value)
                 for node, value in site.indices
                 if node is not None and value is not None and _is_copied(value, site)
             ),
-            None,
+            (None, None),
         )
         confidence = wait.confidence
-        if copied is not None:
-            index = model.value(copied)
+        if copied is not None and index is not None:
             unsure = _may_be_element(index) or not _holds_numbers(index)
             if unsure or _of_arrays(site.base, index) or _copies_argument(index, model):
                 confidence = Confidence.POSSIBLE

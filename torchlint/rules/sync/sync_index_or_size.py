@@ -56,7 +56,7 @@ class SyncIndexOrSize(Rule):
                 continue
             # A tensor on the host takes of the device only what becomes a number, as all do that are no tensors.
             number = index.rank == 0 or (index.rank is None and site.base.on_host and index.device == DEVICE)
-            number |= site.base.qual in _SEQUENCES
+            number |= site.base.qual in _SEQUENCES and (index.rank is not None or index.may_be_device)
             if number and index.dtype != "bool":
                 yield from _report(site.node, index_node, index, site, model)
                 return

@@ -280,6 +280,10 @@ def _setattr(reader: MethodReader, site: sites.Call) -> Value:
     return NONE
 
 
+def _sentinel(reader: MethodReader, site: sites.Call) -> Value:
+    return Value(Kind.OBJECT, origins=(site.node,))
+
+
 def _type(reader: MethodReader, site: sites.Call) -> Value:
     """The class of a value, or with three arguments a new one: calling it makes an object, it is no module's call."""
     value = site.arguments[0].value if len(site.arguments) == 1 else UNKNOWN
@@ -355,5 +359,6 @@ BUILTIN_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "hasattr": _asked,
     "callable": _asked,
     "super": _super,
+    "object": _sentinel,
     "dict": _dict_call,
 }

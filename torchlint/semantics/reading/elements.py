@@ -52,7 +52,10 @@ class ElementReader(OperatorReader):
                 if type(part.value) is cst.Tuple:
                     indices.extend((item.value, self.eval(item.value)) for item in part.value.elements)
                 else:
-                    indices.append((part.value, self.eval(part.value)))
+                    index = self.eval(part.value)
+                    of_tensor = base.is_tensor or (base.kind is Kind.UNKNOWN and base.may_be_device)
+                    several = of_tensor and index.kind is Kind.CONTAINER and index.qual == "tuple"
+                    indices += [(part.value, one) for one in (_positions(index) if several else (index,))]
             elif type(part) is cst.Slice:
                 indices.append((None, None))
                 for bound in (part.lower, part.upper, part.step):
@@ -328,6 +331,14 @@ def _indexes(loop: cst.CSTNode, name: str, variable: str) -> bool:
         and dotted(node.value) == name
         for node in within([loop])
     )
+
+
+def _positions(index: Value) -> list[Value]:
+    """The indices that a tuple is, as `nonzero(as_tuple=True)` gives them: of several one, where nobody counts them."""
+    if index.items:
+        return list(index.items.values())
+    one = index.elem
+    return [index if one is None or one.kind is not Kind.TENSOR else one.but(rank=None, shape=None)]
 
 
 def _most_of_slice(node: cst.Subscript) -> int | None:

@@ -17,6 +17,7 @@ from torchlint.semantics.values import (
     DEVICE,
     HOST,
     MAYBE,
+    MAYBE_TENSORS,
     MISSING,
     NUMBER,
     STRING,
@@ -64,6 +65,8 @@ def _counted(operator: str, left: Value, right: Value) -> str | None:
 
 
 _REPEATED = ("list", "tuple")
+# What tensors compare themselves with: of anything else, such as a sentinel, identity alone is asked.
+_COMPARED = MAYBE_TENSORS | {Kind.NUMBER, Kind.CLOCK, Kind.NDARRAY}
 
 
 class OperatorReader(ConditionReader):
@@ -218,7 +221,7 @@ class OperatorReader(ConditionReader):
         searched = right.elem if right.kind is Kind.CONTAINER else right
         if right.kind is Kind.TENSOR:
             self.truth(node, right, "in")
-        elif searched is not None and searched.kind is Kind.TENSOR and left.kind is not Kind.NONE:
+        elif searched is not None and searched.kind is Kind.TENSOR and left.kind in _COMPARED:
             self.truth(node, searched, "in")
         elif left.kind is Kind.TENSOR and right.kind is Kind.CONTAINER and right.qual in ("list", "tuple"):
             self.truth(node, left, "in")
