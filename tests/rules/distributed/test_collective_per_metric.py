@@ -24,6 +24,20 @@ class R:
             self.show = mean_of(c)
             dist.barrier()  # TL904
 """,
+    "entries of a dictionary": """
+import torch
+import torch.distributed as dist
+def fit(f, o, d):
+    for b in d:
+        c = f(b)
+        c.mean().backward()
+        o.step()
+        with torch.no_grad():
+            seen = {"mean": c.detach().mean(), "spread": c.detach().std()}
+        for name in ("mean", "spread"):
+            dist.reduce(seen[name], dst=0)  # TL904
+        yield seen
+""",
 }
 
 SILENT = {
@@ -41,6 +55,21 @@ def step(net, opt, loader, world):
         for p, g in zip(params, flat.split([p.numel() for p in params])):
             p.grad = g.reshape(p.shape)
         opt.step()
+""",
+    "statistics that the output is made with": """
+import torch
+import torch.distributed as dist
+class Norm(torch.nn.Module):
+    def forward(self, x):
+        stats = [x.detach().mean(0), x.detach().var(0)]
+        dist.all_reduce(stats[0])
+        dist.all_reduce(stats[1])
+        return (x - stats[0]) / stats[1].sqrt()
+def fit(o, d):
+    net = Norm().cuda()
+    for b in d:
+        net(b.cuda()).mean().backward()
+        o.step()
 """,
     "what sets the rate, under another name": """
 import torch

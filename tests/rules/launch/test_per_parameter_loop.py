@@ -44,6 +44,26 @@ FIRES = {
             for key in old:  # TL204
                 old[key].copy_(0.9 * old[key] + 0.1 * new[key])
         """,
+    "what a signature calls tensors, in pairs of a generator": """
+        from itertools import zip_longest
+        from typing import Iterable
+
+        def pairs(*rows):
+            end = object()
+            for row in zip_longest(*rows, fillvalue=end):
+                if end in row:
+                    raise ValueError("unequal")
+                yield row
+
+        def blend(new: Iterable[torch.Tensor], old: Iterable[torch.Tensor], tau: float):
+            for p, q in zip(new, old):  # TL204
+                q.data.mul_(1 - tau).add_(p.data, alpha=tau)
+            for p, q in pairs(new, old):  # TL204
+                q.data.mul_(1 - tau).add_(p.data, alpha=tau)
+
+        def work(a, b):
+            blend(a.parameters(), b.parameters(), 0.1)
+        """,
     "a norm in a comprehension": """
         def work(a, b):
             return torch.sqrt(sum(p.grad.pow(2).sum() for p in a.parameters()))  # TL204

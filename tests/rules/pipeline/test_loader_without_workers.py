@@ -123,6 +123,18 @@ def test_a_test_may_load_in_its_own_process() -> None:
     check(f"import pytest\n{HEAD}\ndef test_it():\n    assert list(Feed(Opened(['a'])))\n", "TL501")
 
 
+def test_a_model_on_the_host_that_is_not_trained_is_possible() -> None:
+    check(
+        f"""{HEAD}
+def embed(net, names):
+    with torch.no_grad():
+        return [net(row) for row in Feed(Opened(names))]  # TL501
+""",
+        "TL501",
+        possible=True,
+    )
+
+
 def test_unknown_dataset_is_possible() -> None:
     check(
         """

@@ -91,8 +91,11 @@ def _over_parameters(site: sites.Loop, model: Model) -> bool:
     if iterable.kind is Kind.PARAMETERS:
         return True
     element = iterable.elem
-    if element is not None and any(_is_parameter(value, model) for value in (element, *(element.items or {}).values())):
-        return True
+    if element is not None:
+        held = element.elem if element.qual == "tuple" and element.items is None else None
+        parts = (element, *(element.items or {}).values(), *((held,) if held is not None else ()))
+        if any(_is_parameter(part, model) for part in parts):
+            return True
     return iterable.qual in ("list", "dict") and _looks_up_parameters(site, model)
 
 

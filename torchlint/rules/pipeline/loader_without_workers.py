@@ -16,6 +16,7 @@ from torchlint.semantics.functions import Effect, EffectKind
 from torchlint.semantics.model import Model
 
 _WORK: Final = frozenset({EffectKind.LAUNCH, EffectKind.FORWARD, EffectKind.BACKWARD, EffectKind.CALL})
+_TRAINING: Final = frozenset({EffectKind.BACKWARD, EffectKind.CALL})
 
 
 class LoaderWithoutWorkers(Rule):
@@ -48,11 +49,16 @@ class LoaderWithoutWorkers(Rule):
 
 
 def _is_looked_at(site: sites.Call, model: Model) -> bool:
-    """Whether all that is done with a loader is to go through it and print what it gives: no device waits for that."""
+    """Whether all that is done with a loader is to print what it gives, or to run a model where no device is in sight.
+
+    No device waits for that.
+    """
     loops = [loop for loop in model.sites.loops if loop.iterable is not None and site.node in loop.iterable.origins]
     effects = [effect.kind for loop in loops for effect in _effects_in(loop.context)]
     others = model.uses.get(site.node, ())
-    return bool(loops) and len(others) == len(loops) and not {*effects} & _WORK
+    if not loops or len(others) > len(loops):
+        return False
+    return not {*effects} & (_WORK if model.accelerated else _TRAINING)
 
 
 def _effects_in(loop: Context) -> list[Effect]:

@@ -112,8 +112,12 @@ def _like_iterable(inner: Value, element: Value) -> Value:
 def zipped(reader: MethodReader, site: sites.Call) -> Value:
     inners = [argument.value for argument in site.arguments if argument.name is None]
     elements = [reader.element(value) for value in inners]
-    if len(inners) == 1 and site.arguments[0].star == "*" and elements[0].kind is Kind.CONTAINER:
-        return _transposed(elements[0])
+    if len(inners) == 1 and site.arguments[0].star == "*":
+        rows = elements[0]
+        if rows.kind is Kind.CONTAINER:
+            return _transposed(rows)
+        if rows.kind is Kind.PARAMETERS:
+            return rows.but(elem=Value(Kind.CONTAINER, qual="tuple", elem=reader.element(rows)), ident=None)
     pair = Value(
         Kind.CONTAINER,
         qual="tuple",

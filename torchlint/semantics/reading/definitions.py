@@ -222,6 +222,8 @@ class DefinitionReader(BindingReader):
                 value = passed if value is None or not value.optional else passed.but(optional=True)
             elif value.kind is Kind.TENSOR and passed.kind is Kind.NUMBER and passed.conf is Confidence.SURE:
                 value = passed  # `length: int | torch.Tensor`, where all callers pass a size
+            elif value.kind is Kind.CONTAINER and passed.kind is Kind.PARAMETERS:
+                value = passed  # `params: Iterable[torch.Tensor]`, where all callers pass a model's
             elif not _outweighs(value, passed) and (
                 value.kind is passed.kind or passed.kind in (Kind.TENSOR, Kind.BATCH, Kind.NDARRAY, Kind.DEVICE)
             ):
