@@ -185,7 +185,8 @@ def test_a_block_is_measured_without_its_object_where_it_shows_the_cost(
             self.total = self.total + kept.item()
 ''',
     )
-    *_, method, branch = cut(text, "kept.item()", "kept.detach()", blocks=True)
+    pieces = cut(text, "kept.item()", "kept.detach()", blocks=True)
+    *_, method, branch = (piece for piece in pieces if "needs of" not in piece.what)
     assert (method.before.entry, branch.before.entry, branch.around) == ("flagged", "flagged", "Meter.push")
     assert [argument.arg for argument in method.before.function.args.args] == ["self", "value"]
     assert "if self.on" in method.before.source
@@ -254,7 +255,23 @@ def test_what_the_flagged_line_needs_nothing_of_can_go(cut: Callable[..., list[e
     assert "if norm > 3:" in plain.after.source
 
 
+def test_of_a_statement_its_flagged_expression_is_enough(cut: Callable[..., list[extract.Piece]]) -> None:
+    text = "import torch\n\n\ndef report(self, x):\n    self.open(1)\n    self.log(\n        torch.sum(x).item(), 1)\n"
+    last = cut(text, "torch.sum(x).item()", "torch.sum(x)", blocks=True)[-1]
+    assert last.what.endswith("from what torch computes alone")
+    rows = [row.rstrip() for row in last.before.source.split("\n")]
+    assert rows[3:7] == ["def flagged(x):", "    pass", "", "    return (torch.sum(x).item())"]
+    assert last.after.source.split("\n")[6] == "    return (torch.sum(x))"
+
+
 def test_a_value_that_is_read_and_nothing_else_is_not_cut_out_alone(cut: Callable[..., list[extract.Piece]]) -> None:
     text = "def report(self, batch):\n    loss = self.loss(batch)\n    self.log(1)\n    return loss.item()\n"
     pieces = cut(text, "loss.item()", "loss", whole_loops=False, blocks=True)
-    assert not any("torch computes alone" in piece.what for piece in pieces)
+    assert not any("alone" in piece.what or "own expression" in piece.what for piece in pieces)
+
+
+def test_what_is_done_where_an_import_fails_is_left_out(cut: Callable[..., list[extract.Piece]]) -> None:
+    text = "try:\n    import torch\nexcept ImportError:\n    stop(1)\n\n\ndef f(x):\n    return torch.sum(x).item()\n"
+    first = cut(text, "torch.sum(x).item()", "torch.sum(x)")[0].before
+    assert first.source.split("\n")[:4] == ["try:", "    import torch", "except ImportError:", "    pass"]
+    assert first.free == ()

@@ -9,6 +9,7 @@ import pytest
 
 from torchlint.verify.extract import Unit
 from torchlint.verify.inputs import HintError, Needs, hints, needs
+from torchlint.verify.variants import Variant
 
 
 def described(source: str, entry: str = "f", **hinted: dict[str, Any]) -> Needs:
@@ -246,3 +247,29 @@ def test_a_network_whose_parameters_are_gone_through_has_many() -> None:
 def test_a_dictionary_of_what_another_holds_is_read_as_that_one() -> None:
     source = "def f(view, device):\n    view = {k: v.to(device) for k, v in view.items()}\n    return view['image']\n"
     assert list(described(source).arguments[0]["items"]) == ["image"]
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("def f(d, x):\n    return d.log_prob(x).sum()\n", {"d": {"kind": "distribution"}}),
+        ("def f(p, q):\n    return torch.distributions.kl_divergence(p, q)\n", {"q": {"kind": "distribution"}}),
+        ("def f(x):\n    return x.detach().requires_grad_()\n", {"x": {"kind": "tensor"}}),
+        ("def f(x):\n    return x.item() + 1\n", {"x": {"kind": "tensor", "rank": 0}}),
+        ("def f(x, w):\n    if (x.sum() * w) > 3:\n        return 1\n", {"x": {"kind": "tensor", "rank": None}}),
+        ("def f(x, *, w, k=1):\n    return x.sum() @ w\n", {"x": {"kind": "tensor"}, "w": {"kind": "tensor"}}),
+        ("def f(mode):\n    if mode == 'a' or mode == 'b':\n        return 1\n",
+         {"mode": {"kind": "guess", "value": "a", "others": ["b", "another"]}}),
+    ],
+)  # fmt: skip
+def test_what_is_done_with_an_argument_tells_its_kind(source: str, wanted: dict[str, dict[str, object]]) -> None:
+    made = {argument["name"]: argument for argument in described(f"import torch\n\n\n{source}").arguments}
+    for name, what in wanted.items():
+        assert {key: made[name].get(key) for key in what} == what
+    assert "k" not in made
+
+
+def test_keyword_parameters_are_given_by_name() -> None:
+    source = "def f(a, *, c=1, b):\n    return a - b\n"
+    variant = Variant("before", source, "f", keep=False)
+    assert variant.function(variant.load())(5, 3) == 2

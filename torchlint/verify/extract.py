@@ -95,16 +95,18 @@ def pieces(
         for piece in _regions(before, one, after, other, path, row, rows, whole_loops, blocks):
             found = True
             yield piece
-        for plain in (False, True) if path and blocks else ():
-            thinned = _thinned(before, one, after, other, path, row, plain=plain)
+        seen: set[str] = set()
+        for needed in _NEEDED if path and blocks else ():
+            thinned = _thinned(before, one, after, other, path, _span(before, finding), needed)
             if thinned is not None:
                 thin, thinner = thinned
-                given = ", from what torch computes alone" if plain else ""
                 for piece in _regions(
-                    thin, _parse(thin), thinner, _parse(thinner), path, row, rows, whole_loops, blocks
+                    thin, _parse(thin), thinner, _parse(thinner), path, row, rows, whole_loops, blocks, True
                 ):
                     found = True
-                    yield replace(piece, what=f"what line {row} needs of {piece.what}{given}")
+                    if piece.before.source not in seen:
+                        seen.add(piece.before.source)
+                        yield replace(piece, what=f"what line {row} needs of {piece.what}{_NEEDED[needed]}")
     if not found:
         raise Uncut("the flagged code could not be told apart from the rest of its file")
 
@@ -380,7 +382,7 @@ def _needs(tree: ast.Module, starts: Sequence[ast.AST]) -> tuple[set[ast.stmt], 
             if _is_constant(statement):
                 if statement not in kept:
                     kept.add(statement)
-                    todo += _loads(statement)
+                    todo += [] if _tries_import(statement) else _loads(statement)
             else:
                 free[name] = None
     return kept, tuple(free)
@@ -390,11 +392,22 @@ def _is_constant(statement: ast.stmt) -> bool:
     """Whether a statement of a module only defines: imports, definitions, and assignments that read no file or flag."""
     if isinstance(statement, (ast.Import, ast.ImportFrom, *_DEFINITIONS)):
         return True
+    if _tries_import(statement):
+        return True
     if isinstance(statement, ast.Try):
         return all(_is_constant(child) for child in (*statement.body, *(c for h in statement.handlers for c in h.body)))
     if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
         return not any(isinstance(node, ast.Call) and not _is_plain_call(node) for node in ast.walk(statement.value))
     return False
+
+
+def _tries_import(statement: ast.stmt) -> bool:
+    """Whether a statement imports, or else does more than define: ends the program, prints."""
+    return (
+        isinstance(statement, ast.Try)
+        and all(isinstance(child, (ast.Import, ast.ImportFrom)) for child in statement.body)
+        and not all(_is_constant(child) for handler in statement.handlers for child in handler.body)
+    )
 
 
 def _is_plain_call(node: ast.Call) -> bool:
@@ -481,7 +494,9 @@ def _blanked(text: str, kept: Iterable[ast.stmt], unused: Iterable[ast.stmt] = (
         for row in range(_first(statement) - 1, _end(statement)):
             out[row] = lines[row]
     left_out = list(unused)
-    for statement in left_out:
+    tried = [statement for statement in kept if isinstance(statement, ast.Try) and _tries_import(statement)]
+    otherwise = [child for statement in tried for handler in statement.handlers for child in handler.body]
+    for statement in (*left_out, *otherwise):
         head = lines[_first(statement) - 1]
         for row in range(_first(statement) - 1, _end(statement)):
             out[row] = b""
@@ -539,8 +554,9 @@ def _regions(
     rows: set[int],
     whole_loops: bool,
     blocks: bool,
+    thinned: bool = False,
 ) -> Iterator[Piece]:
-    """Statements around the flagged row as functions of what they read.
+    """Statements around the flagged row as functions of what they read; all of a function's where it is `thinned`.
 
     Outer loops first, then whole blocks, of methods for an object that stands in for theirs, the bare statements last.
     """
@@ -562,7 +578,7 @@ def _regions(
             bare.append(flagged)
     if path and blocks:
         ways += [(_undocumented(block), _undocumented(opposite)) for block, opposite in (*chain[:1], *chain[1:][-1:])
-                 if len(path) > 1 or block is not top.body]  # fmt: skip
+                 if len(path) > 1 or thinned or block is not top.body]  # fmt: skip
     for chosen, against in (*ways, *bare):
         if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
             continue
@@ -579,8 +595,15 @@ def _regions(
         yield Piece("extracted", what, unit, other_unit, ".".join(path))
 
 
+_NEEDED = {
+    "everything": "",
+    "computed": ", from what torch computes alone",
+    "nothing": ", its own expression",
+}
+
+
 def _thinned(
-    before: str, one: ast.Module, after: str, other: ast.Module, path: tuple[str, ...], row: int, *, plain: bool
+    before: str, one: ast.Module, after: str, other: ast.Module, path: tuple[str, ...], span: _Span, level: str
 ) -> tuple[str, str] | None:
     """Both texts without the statements of the function that the flagged one needs nothing of, in the same rows.
 
@@ -588,9 +611,11 @@ def _thinned(
     nothing can go, or where nothing would be left but a value that is read: what it waits for is not there.
 
     Args:
-        plain: of what gives those names only what torch, NumPy or Python computes is kept, so that the results of
-            other calls are given.
+        span: of the flagged expression.
+        level: of `_NEEDED`. Of what gives those names only what torch, NumPy or Python computes may be kept, so that
+            the results of other calls are given, or nothing; then the flagged expression stands for its statement.
     """
+    row, plain = span[0][0], level != "everything"
     top, twin = _follow(one, path), _follow(other, path)
     if top is None or twin is None:
         return None
@@ -602,7 +627,8 @@ def _thinned(
     leaf = around[-1]
     judged = isinstance(leaf, ast.If)  # its test is flagged: what follows from it is another matter
     needed = set().union(*(_reads(part) for node in around[: None if judged else -1] for part in _head_of(node)))
-    needed |= set() if judged else _reads(leaf)
+    alone = _flagged_in(leaf, span) if plain and isinstance(leaf, _SIMPLE) else None
+    needed |= set() if judged else _reads(alone[0] if alone else leaf)
     modules = _modules(one)
     kept: set[ast.stmt] = set()
     others = [
@@ -611,7 +637,7 @@ def _thinned(
         for index, statement in enumerate(block)
         if index < at or (index > at and any(isinstance(node, (ast.For, ast.While)) for node in around[:depth]))
     ]
-    growing = True
+    growing = level != "nothing"
     while growing:
         growing = False
         for statement in others:
@@ -619,8 +645,9 @@ def _thinned(
                 kept.add(statement)
                 needed |= _reads(statement)
                 growing = True
-    if not kept and not any(map(_computes, _head_of(leaf) if judged else [leaf])):
+    if not kept and not any(map(_computes, _head_of(leaf) if judged else [alone[0] if alone else leaf])):
         return None
+    returns = not any(isinstance(node, (ast.For, ast.While)) for node in around)
     texts = []
     for text, side in ((before, 0), (after, 1)):
         dropped: list[ast.stmt] = []
@@ -641,6 +668,13 @@ def _thinned(
         lines = text.split("\n")
         for statement in dropped:
             _pass_over(lines, statement)
+        if alone is not None:
+            at = covered[-1]
+            holder = chain[-1][side]
+            found = _along(holder[at], alone[1]) if at < len(holder) and type(holder[at]) is type(leaf) else None
+            if found is None or (side and ast.dump(found) == ast.dump(alone[0])):
+                return None  # the repair is not in the expression
+            _keep_alone(lines, text, holder[at], found, returns)
         texts.append("\n".join(lines))
     return (texts[0], texts[1]) if texts[0] != before and all(map(_stands, texts)) else None
 
@@ -681,6 +715,76 @@ def _computes(node: ast.AST) -> bool:
     """Whether evaluating it computes something apart from what it reads: there is an operator, or a call in a call."""
     calls = [below for below in ast.walk(node) if isinstance(below, ast.Call)]
     return len(calls) > 1 or any(isinstance(below, (ast.BinOp, ast.Compare, ast.Subscript)) for below in ast.walk(node))
+
+
+_Span = tuple[tuple[int, int], tuple[int, int]]  # rows and bytes in them
+_SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
+
+
+def _span(text: str, finding: Finding) -> _Span:
+    """Where the finding stands."""
+    lines = text.split("\n")
+
+    def at(row: int, column: int) -> tuple[int, int]:
+        return row, len(lines[row - 1][: column - 1].encode("utf-8"))
+
+    return at(finding.start.row, finding.start.column), at(finding.end.row, finding.end.column)
+
+
+def _flagged_in(statement: ast.stmt, span: _Span) -> tuple[ast.expr, list[tuple[str, int]]] | None:
+    """The innermost expression of a statement around a span, with the fields that lead to it; None for its whole value.
+
+    What stands in a comprehension or in a lambda reads what that binds, and does not stand alone.
+    """
+    node: ast.AST = statement
+    path: list[tuple[str, int]] = []
+    while True:
+        inner = next(
+            (
+                (name, index, child)
+                for name, value in ast.iter_fields(node)
+                for index, child in enumerate(value if isinstance(value, list) else [value])
+                if isinstance(child, (ast.expr, ast.keyword)) and _covers(child, span)
+            ),
+            None,
+        )
+        if inner is None or isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.Lambda)):
+            break
+        path.append(inner[:2])
+        node = inner[2]
+    if isinstance(node, ast.keyword):
+        path.append(("value", 0))
+        node = node.value
+    stores = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
+    return (node, path) if isinstance(node, ast.expr) and len(path) > 1 and not stores else None
+
+
+def _covers(node: ast.expr | ast.keyword, span: _Span) -> bool:
+    end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
+    return (node.lineno, node.col_offset) <= span[0] and span[1] <= end
+
+
+def _along(node: ast.AST, path: Sequence[tuple[str, int]]) -> ast.expr | None:
+    """What the fields lead to in another tree."""
+    for name, index in path:
+        value = getattr(node, name, None)
+        children = value if isinstance(value, list) else [value]
+        child = children[index] if index < len(children) else None
+        if not isinstance(child, ast.AST):
+            return None
+        node = child
+    return node if isinstance(node, ast.expr) else None
+
+
+def _keep_alone(lines: list[str], text: str, statement: ast.stmt, kept: ast.expr, returns: bool) -> None:
+    """Leave of a statement one of its expressions, in its rows, as what is returned where that can be."""
+    segment = ast.get_source_segment(text, kept) or "None"
+    head = lines[_first(statement) - 1]
+    indent = head[: len(head) - len(head.lstrip())]
+    for row in range(_first(statement) - 1, _end(statement)):
+        lines[row] = ""
+    rows = f"{indent}{'return ' if returns else ''}({segment})".split("\n")
+    lines[kept.lineno - 1 : kept.lineno - 1 + len(rows)] = rows
 
 
 def _pass_over(lines: list[str], statement: ast.stmt) -> None:

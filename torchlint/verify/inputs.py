@@ -47,6 +47,8 @@ _PASS = frozenset(
 )
 _MODULE = frozenset("parameters named_parameters train eval state_dict load_state_dict modules named_modules children "
                     "buffers named_buffers apply requires_grad_ register_forward_hook".split())  # fmt: skip
+_DISTRIBUTION = frozenset("log_prob rsample entropy cdf icdf".split())
+_OF_DISTRIBUTION = frozenset("sample mean mode stddev variance loc scale batch_shape event_shape".split())
 _OPTIMIZER = frozenset("step zero_grad param_groups state add_param_group".split())
 _SCALER = frozenset("unscale_ update".split())
 _TENSORS = frozenset(
@@ -242,8 +244,9 @@ _MARKS = {
     **{name: {0: "tensors"} for name in "cat stack concat hstack vstack pad_sequence".split()},
     "range": {0: "number", 1: "number", 2: "number"},
     "manual_seed": {0: "number"},
+    "kl_divergence": {0: "distribution", 1: "distribution"},
     "split": {},
-    "float": {0: "tensor"},
+    "float": {0: "scalar"},
 }
 
 
@@ -497,6 +500,8 @@ class _Body(ast.NodeVisitor):
             if name == "long":
                 base.marks.add("label")
             return base
+        if name == "item":
+            base.marks.add("scalar")
         if name == "scale" and arguments and arguments[0] is not None:
             arguments[0].marks.add("loss")
         if name in ("permute",) and len(node.args) > 1:
@@ -635,6 +640,10 @@ class _Body(ast.NodeVisitor):
         use = self.of(node)
         if use is not None:
             use.marks.add("tested")
+        if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Is, ast.IsNot)):
+            for side in (node.left, *node.comparators):  # a tensor that is tested has one element
+                if isinstance(side, (ast.Name, ast.Attribute, ast.BinOp)) and (of := self.of(side)) is not None:
+                    of.marks.add("scalar")
 
     def visit_If(self, node: ast.If) -> None:
         self.tested(node.test)
@@ -677,12 +686,15 @@ class _Parameter:
 
 
 def _parameters(function: ast.FunctionDef) -> list[_Parameter]:
-    """Positional parameters, and keyword parameters without a default."""
+    """Positional parameters, and then keyword parameters without a default."""
     arguments = [*function.args.posonlyargs, *function.args.args]
     defaults: list[ast.expr | None] = [None] * (len(arguments) - len(function.args.defaults))
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
     return [
-        _Parameter(a.arg, d, a.annotation) for a, d in zip(arguments, [*defaults, *function.args.defaults], strict=True)
-    ]
+        *(_Parameter(a.arg, d, a.annotation)
+          for a, d in zip(arguments, [*defaults, *function.args.defaults], strict=True)),
+        *(_Parameter(a.arg, None, a.annotation) for a, default in named if default is None),
+    ]  # fmt: skip
 
 
 def _bound(
@@ -954,6 +966,9 @@ class _Describe:
             return {"kind": "device"}
         if "array" in use.marks:
             return {"kind": "array", "dtype": "open", "rank": use.rank}
+        if "distribution" in use.marks or (read & _DISTRIBUTION and not read - _DISTRIBUTION - _OF_DISTRIBUTION):
+            self.stands(name, "a normal distribution")
+            return {"kind": "distribution"}
         if low in ("params", "parameters"):
             self.stands(name, "the parameters of a small network, with gradients")
             return {"kind": "parameters"}
@@ -970,10 +985,15 @@ class _Describe:
             self.result.attributes.update(use.attributes)
             return {"kind": "optimizer"}
         if use.texts:
-            return {"kind": "number", "value": use.texts[0]}
+            first, *others = dict.fromkeys(use.texts)
+            return {"kind": "guess", "value": first, "others": [*others, "another"]}
         if "sizes" in use.marks:
             return {"kind": "tuple", "items": [{"kind": "guess", "value": "B"}, {"kind": "guess", "value": "D"}]}
-        if read & _MODULE or ("called" in use.marks and not _CRITERIA.search(low)) or "module" in use.marks:
+        if (
+            read & (_MODULE - ({"requires_grad_"} if read & _TENSORS else set()))
+            or ("called" in use.marks and not _CRITERIA.search(low))
+            or "module" in use.marks
+        ):
             return self.network(name, use)
         if "called" in use.marks:
             self.stands(name, "a criterion")
@@ -1047,6 +1067,8 @@ class _Describe:
     def tensor(self, name: str, use: _Use) -> dict[str, Any]:
         low = name.lower()
         described: dict[str, Any] = {"kind": "tensor", "rank": use.rank}
+        if "scalar" in use.marks and not use.rank and not use.items and use.element is None:
+            return {**described, "dtype": "open", "rank": 0, "grad": "backward" in use.read}
         if use.marks & {"rows", "image", "sequence"}:
             rank = 4 if "image" in use.marks else 3 if "sequence" in use.marks else use.rank
             return {**described, "dtype": "float", "rank": rank, "grad": "backward" in use.read}
@@ -1116,12 +1138,16 @@ class _Describe:
             return {"kind": "tuple", "items": [self.gives(name, inner)]}
         fields = {a: below for a, below in use.attributes.items() if a not in _TENSORS | _PASS and not a.endswith("_")}
         if fields and not use.read & {"shape", "backward", "view", "reshape", "dim"}:
+            read = {a: below for a, below in use.attributes.items() if a not in _PASS and "called" not in below.marks}
+            fields = {**fields, **read}
             self.result.attributes.update(fields)
             return {"kind": "object", "attributes": {a: self.gives(a, below) for a, below in fields.items()}}
         if "backward" in use.read or "loss" in use.marks or _LOSSES.search(use.name):
             return {"kind": "result", "of": "loss"}
         if "index" in use.marks and not use.read - {"shape"}:
             return {"kind": "result", "of": "index"}
+        if "scalar" in use.marks and not use.read & {"shape", "view", "reshape", "mean", "sum", "max", "any", "all"}:
+            return {"kind": "result", "of": "mean"}
         if re.match(r"(n|num|count)(_|$)", use.name) and "item" in use.read:
             return {"kind": "result", "of": "count"}
         return {"kind": "result", "of": ""}

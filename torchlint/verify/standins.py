@@ -232,6 +232,12 @@ class Builder:
             raise Unfit(f"no dtype is called {printable(str(value), 40)}")
         return made
 
+    def make_distribution(self) -> Any:
+        """A normal distribution of numbers, in rows."""
+        torch = self.torch
+        mean = torch.randn(self.shape(self.pick("form", ["BD", "B", "BTD", ""])), device=self.device)
+        return torch.distributions.Normal(mean, torch.ones_like(mean))
+
     def make_tuple(self, items: list[Any]) -> tuple[Any, ...]:
         return tuple(self.below(str(index), item) for index, item in enumerate(items))
 

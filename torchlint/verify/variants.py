@@ -62,14 +62,31 @@ class Variant:
             found = getattr(found, part, None)
         if not callable(found):
             raise Failed(f"there is no function {self.entry}")
+        called = _called_by_name(found)
         if not inspect.isgeneratorfunction(found):
-            return found  # type: ignore[no-any-return]
+            return called
 
         def consumed(*arguments: Any) -> list[Any]:
             """A generator runs as its caller loops over it; what it gave last stands for all."""
-            return list(deque(found(*arguments), maxlen=1))
+            return list(deque(called(*arguments), maxlen=1))
 
         return consumed
+
+
+def _called_by_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, given its keyword parameters without a default after the others."""
+    inner: Any = inspect.unwrap(function)
+    code = getattr(inner, "__code__", None)
+    if code is None or not code.co_kwonlyargcount:
+        return function
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    names = [name for name in names if name not in (inner.__kwdefaults__ or {})]
+
+    def called(*arguments: Any) -> Any:
+        others = len(arguments) - len(names)
+        return function(*arguments[:others], **dict(zip(names, arguments[others:])))  # noqa: B905 (Python 3.9)
+
+    return called if names else function
 
 
 class Inputs:
