@@ -85,7 +85,10 @@ def varies(node: cst.BaseExpression, context: Context, model: Model) -> bool:
             assign.value_node
             for name in names
             for assign in (model.sites.assigned(name, loops[-1]) if loops else ())
-            if assign.value_node is not None and assign.value.kind in (Kind.NUMBER, Kind.UNKNOWN)
+            if assign.value_node is not None
+            and assign.value.kind in (Kind.NUMBER, Kind.UNKNOWN)
+            # `size = sizes[stage]` in a loop around the one at hand: another number now and then
+            and (assign.context.inside(loops[0]) or type(assign.value_node) is not cst.Subscript)
         ]
     return False
 
@@ -110,19 +113,30 @@ def grows(node: cst.BaseExpression, loop: Context, model: Model) -> bool:
             for element in node.slice
         )
     name = dotted(node)
-    if name is None:
-        return False
+    if name is None or name in loop_names(loop.node):
+        return False  # each round takes another one
     if any(_joins_itself(assign, name) for assign in model.sites.assigned(name, loop)):
         return True
     if reset_inside(name, loop, model):
         return False
     fills = (store for store in model.sites.stores if store.owner_name == name and store.context.inside(loop))
-    if any(store.how in _GROWS for store in fills):
+    if any(store.how in _GROWS and (store.how != "setitem" or _changes(store.node, loop, model)) for store in fills):
         return True
     return any(
         site.target == name and site.context.inside(loop) and isinstance(site.addend, (cst.List, cst.Tuple))
         for site in model.sites.accumulations
     )
+
+
+def _changes(statement: cst.CSTNode, loop: Context, model: Model) -> bool:
+    """Whether a statement writes to an entry whose key a round may change: else the same one is set anew."""
+    entries = [target.target for target in statement.targets] if isinstance(statement, cst.Assign) else [statement]
+    keys: list[cst.CSTNode] = [part for entry in entries if isinstance(entry, cst.Subscript) for part in entry.slice]
+    if not keys or any(isinstance(part, cst.Call) for part in within(keys)):
+        return True
+    names = {name for key in keys for name in _dotted_in(key) if name is not None}
+    bound = loop_names(loop.node) | {site.target for site in model.sites.accumulations if site.context.inside(loop)}
+    return any(name in bound or any(model.sites.assigned(name, loop)) for name in names)
 
 
 def _is_window(piece: cst.Slice, loop: Context, model: Model) -> bool:

@@ -7,7 +7,7 @@ follows a value back to the operations that made it, through names, statements, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -330,9 +330,16 @@ def same(model: Model, one: cst.BaseExpression, other: cst.BaseExpression) -> bo
         and (mine.origins or mine.ident is not None)
         # Of what one call gives as several, the name tells which it is.
         and not any(model.value(origin).kind in (Kind.CONTAINER, Kind.BATCH) for origin in mine.origins)
+        and not _made_elsewhere(model, one, mine.origins)
     ):
         return True
     return alike(model, one, other)
+
+
+def _made_elsewhere(model: Model, expression: cst.BaseExpression, origins: Sequence[cst.CSTNode]) -> bool:
+    """Whether a function that was called made a value: each of its calls makes another one there."""
+    here = model.function_around(expression) if origins else None
+    return any(model.function_around(origin) is not here for origin in origins)
 
 
 def is_number(model: Model, expression: cst.BaseExpression, *wanted: float) -> bool:

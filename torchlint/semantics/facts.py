@@ -181,7 +181,7 @@ class _Teller:
             info.role.value,
             info.method,
             info.hook,
-            (info.is_abstract, info.is_context_manager, info.is_generator, info.no_grad, info.passed_on),
+            (info.is_abstract, info.is_context_manager, info.is_generator, info.no_grad, info.passed_on, info.begins),
             (info.compiled, info.fullgraph, info.uncompiled, info.stored, sorted(info.held or ())),
             [(parameter.name, parameter.star, self._value(parameter.declared)) for parameter in info.parameters],
             self._value(info.returns),
@@ -261,7 +261,8 @@ class _Teller:
             (
                 [self._value(parameter.passed.get(caller.node)) for parameter in info.parameters],
                 [self._heat(around) for around in (context, caller.rounds) if around is not None],
-                (surroundings.autograd_off(context), surroundings.in_worker(context), surroundings.in_test(context)),
+                [surroundings.autograd_off(context, perhaps=perhaps) for perhaps in (False, True)],
+                (surroundings.in_worker(context), surroundings.in_test(context)),
                 getattr(surroundings.compiled(context), "qualname", None),
                 self._chain(context),
                 further,

@@ -142,6 +142,7 @@ class FunctionInfo:
     callers: list[CallerSite] = field(default_factory=list)
     is_generator: bool = False
     no_grad: bool = False  # a decorator turns autograd off
+    begins: bool = False  # it makes optimizers: what it trains begins anew with each call
     held: frozenset[str] | None = None  # the flags of the `with` around each of its yields
     compiled: bool = False  # a decorator or a call of torch.compile covers it
     fullgraph: bool = False

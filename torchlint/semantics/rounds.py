@@ -132,7 +132,7 @@ def iterates(loop: Context) -> Iterates:
     if named and iterable is not None and iterable.qual == "modules":
         return Iterates.LAYERS  # such as discriminators, each of which a step trains
     if own_work(loop, WORK):
-        return Iterates.STEPS
+        return Iterates.EPOCHS if _trains_anew(loop) else Iterates.STEPS
     if facts.begins and any(iterates(inner) in FURTHER for inner in facts.inner):
         return Iterates.EPOCHS  # a run, or a fold, of which each trains a model of its own
     if named:
@@ -173,6 +173,19 @@ def _yields_steps(generator: FunctionInfo) -> bool:
         if next((kind for kind in kinds if kind in FURTHER), None) is Iterates.STEPS:
             return True
     return False
+
+
+def _trains_anew(loop: Context) -> bool:
+    """Whether all that trains in a loop's rounds are functions that make their optimizers, and go through steps.
+
+    Such as the layers, or the settings, that are compared by a training each.
+    """
+    facts = loop.loop
+    assert facts is not None
+    if any(iterates(inner) is not Iterates.STEPS and own_work(inner, WORK) for inner in facts.inner):
+        return False
+    work = [e for e in facts.body_effects if e.kind in WORK or (e.callee is not None and function_work(e.callee, WORK))]
+    return all(e.callee is not None and e.callee.begins and goes_through_steps(e.callee, False) for e in work)
 
 
 def _runs_on_rows(loop: Context) -> bool:

@@ -18,26 +18,29 @@ def flag(context: Context, wanted: str) -> bool:
     return False
 
 
-def autograd_off(context: Context) -> bool:
-    """Whether autograd is off here: by a `with`, a decorator, or in every caller that is known."""
+def autograd_off(context: Context, *, perhaps: bool = False) -> bool:
+    """Whether autograd is off here: by a `with`, a decorator, or in every caller that is known.
+
+    `perhaps`: managers count that turn it off in some runs.
+    """
     for link in context.chain():
         if link.scope is Scope.WITH:
             if "enable_grad" in link.flags:
                 return False
-            if "no_grad" in link.flags:
+            if "no_grad" in link.flags or (perhaps and "maybe_no_grad" in link.flags):
                 return True
         elif link.scope is Scope.FUNCTION:
             assert link.function is not None
-            return _autograd_off(link.function)
+            return _autograd_off(link.function, perhaps)
     return False
 
 
 @question(True)
-def _autograd_off(function: FunctionInfo) -> bool:
+def _autograd_off(function: FunctionInfo, perhaps: bool) -> bool:
     if function.no_grad or function.role in (Role.OPTIMIZER_STEP, Role.AUTOGRAD):
         return True
     callers = [caller.context for caller in function.callers if caller.context.owner is not function]
-    return bool(callers) and all(autograd_off(context) for context in callers)
+    return bool(callers) and all(autograd_off(context, perhaps=perhaps) for context in callers)
 
 
 def compiled(context: Context) -> FunctionInfo | None:

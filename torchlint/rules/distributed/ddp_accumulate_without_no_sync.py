@@ -43,7 +43,7 @@ class DdpAccumulateWithoutNoSync(Rule):
         for function in (*model.functions.values(), model.root):
             seen = happenings(function)
             for step in seen:
-                if step.effect.kind is EffectKind.BACKWARD:
+                if _is_backward(step):
                     yield from self._judge(step, seen, function, wrappers, model)
 
     def _judge(
@@ -65,6 +65,8 @@ class DdpAccumulateWithoutNoSync(Rule):
         backward_held = _held(backward, model)
         if forward_held and backward_held:
             return
+        if not backward_held and any(_held(o, model) for o in seen if _is_backward(o) and o.context.inside(around)):
+            return  # of the last micro-step, which has to reduce: the others run under `no_sync`
         # What the forward of DDP finds decides for its backward, as things are; its documentation asks for both.
         confidence = Confidence.POSSIBLE if forward_held and kinds == {_DDP} else Confidence.LIKELY
         if kinds == {_PREPARE}:
@@ -111,6 +113,10 @@ class DdpAccumulateWithoutNoSync(Rule):
         if not often or body is None or not steps:
             return None
         return body if all(_rarer(step, backward.context, body, model) for step in steps) else None
+
+
+def _is_backward(happening: Happening) -> bool:
+    return happening.effect.kind is EffectKind.BACKWARD
 
 
 def _is_told_when(backward: Happening, model: Model) -> bool:

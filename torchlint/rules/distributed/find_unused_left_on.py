@@ -74,8 +74,11 @@ def _uses_all(cls: ClassInfo, seen: frozenset[ClassInfo]) -> bool:
     if cls.parents():
         return False
     read = _read_always(forward.node, cls, frozenset({"forward"}))
+    called = _called(cls)
     for name in cls.stores:
         held = cls.find_attribute(name)
+        if (held is None or held.kind is Kind.UNKNOWN) and name in called:
+            return False  # a module, of which nothing is known
         if held is None or not _has_parameters(held):
             continue
         if held.kind is Kind.UNKNOWN or name not in read:
@@ -83,6 +86,17 @@ def _uses_all(cls: ClassInfo, seen: frozenset[ClassInfo]) -> bool:
         if not _members_use_all(held, seen | {cls}):
             return False
     return True
+
+
+def _called(cls: ClassInfo) -> set[str]:
+    """The attributes that the methods of a class call: `self.decoder(x)`."""
+    names = (
+        dotted(part.func)
+        for method in cls.methods.values()
+        for part in within(method.body_nodes)
+        if isinstance(part, cst.Call)
+    )
+    return {name[5:] for name in names if name is not None and name.startswith("self.")}
 
 
 def _has_parameters(value: Value) -> bool:

@@ -63,6 +63,8 @@ class CatInLoop(Rule):
             confidence = Confidence.POSSIBLE  # a buffer or a window: it stays about as long as it is
         if _doubles(site, grown, model):
             confidence = Confidence.POSSIBLE  # pieces of itself: it doubles, or a layer reads all of it
+        if _feeds_module(grown, loop, model) and not model.autograd_off(site.context):
+            confidence = Confidence.POSSIBLE  # the next round runs on all of it, and backward goes back through it
         hot = model.hot(site.context)
         yield Report(
             site.node,
@@ -103,8 +105,40 @@ def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
             part = part.value  # its rows in another order, as beams are put
         value = model.value(part)
         if site.node in value.origins or (value.ident is not None and _fed_back(site, model)):
-            return element.value
+            return None if _under_another_key(part, site, model) else element.value
     return None
+
+
+def _under_another_key(part: cst.BaseExpression, site: sites.Call, model: Model) -> bool:
+    """Whether an entry of a table is joined and put under another key: `table[a] = torch.cat([table[b], ...])`."""
+    statement = model.parent(site.node)
+    put = [target.target for target in statement.targets] if isinstance(statement, cst.Assign) else []
+    taken = [part]
+    if isinstance(part, cst.Name):
+        taken = [
+            a.value_node for a in model.sites.assigned(part.value, _round(site.context)) if a.value_node is not None
+        ]
+    entries = [entry for entry in put if isinstance(entry, cst.Subscript)]
+    return bool(entries) and any(
+        isinstance(one, cst.Subscript) and one.value.deep_equals(entry.value) and not one.deep_equals(entry)
+        for one in taken
+        for entry in entries
+    )
+
+
+def _feeds_module(grown: cst.BaseExpression, loop: Context, model: Model) -> bool:
+    """Whether a round also runs a module on all that has grown, as the layers of a dense block do; no decoding."""
+    name = dotted(grown)
+    return (
+        name is not None
+        and rounds.iterates(loop) is not Iterates.STEPS
+        and any(
+            call.function.kind is Kind.MODULE
+            and call.context.inside(loop)
+            and any(dotted(argument.node) == name for argument in call.arguments)
+            for call in model.sites.calls
+        )
+    )
 
 
 def _fed_back(site: sites.Call, model: Model) -> bool:

@@ -42,7 +42,7 @@ class PerParameterLoop(Rule):
     def on_loop(self, site: sites.Loop, model: Model) -> Iterator[Report]:
         if site.iterable is None or not _over_parameters(site, model) or surroundings.in_test(site.context):
             return
-        if is_short(site.context, model):
+        if is_short(site.context, model) or surroundings.on_host_alone(site.context):
             return
         work = _arithmetic(site, model)
         if work is None or _beside_foreach(model, site.context) or _ties_the_graph(site, model):
@@ -129,7 +129,7 @@ def _arithmetic(site: sites.Loop, model: Model) -> cst.CSTNode | None:
 
 def _first_work(model: Model, body: list[cst.CSTNode], seen: set[FunctionInfo]) -> cst.CSTNode | None:
     for node in within(body):
-        if type(node) is cst.BinaryOperation and model.value(node).is_tensor:
+        if type(node) is cst.BinaryOperation and model.value(node).is_tensor and not _broadcasts(node):
             return node
         if type(node) is cst.AugAssign and node in model.augmented and model.augmented[node].is_tensor:
             return node
@@ -152,6 +152,18 @@ def _first_work(model: Model, body: list[cst.CSTNode], seen: set[FunctionInfo]) 
         if (call.receiver is not None and call.receiver.is_tensor) or any(a.value.is_tensor for a in call.arguments):
             return call.node
     return None
+
+
+def _broadcasts(node: cst.BinaryOperation) -> bool:
+    """Whether a side is reshaped to fit the other, `a.view(1, -1, 4) + b.view(-1, 1, 4)`: no foreach function does."""
+    return any(
+        type(side) is cst.Call
+        and type(side.func) is cst.Attribute
+        and (
+            side.func.attr.value == "unsqueeze" or (side.func.attr.value in ("view", "reshape") and len(side.args) > 1)
+        )
+        for side in (node.left, node.right)
+    )
 
 
 def _overrides(method: FunctionInfo, other: FunctionInfo) -> bool:

@@ -84,7 +84,7 @@ class TimingWithoutWarmup(Rule):
         before = interval.calls[: interval.first]
         if work.name is not None and was_warm(interval.function, before, work.name, model):
             return
-        if _is_start_up(work, interval.function, model) or _goes_through_data(interval):
+        if _is_start_up(work, interval.function, model) or _goes_through_data(interval) or _is_meter(work, interval):
             return
         confidence = Confidence.LIKELY if runs_on_device(interval, model) else Confidence.POSSIBLE
         if work.loop is None:
@@ -118,6 +118,12 @@ def _goes_through_data(interval: Interval) -> bool:
         for call in interval.inside
         for loop in call.context.enclosing_loops()
     )
+
+
+def _is_meter(work: Repeated, interval: Interval) -> bool:
+    """Whether each round of a loop reads what it took, and begins anew: only the first holds what was set up before."""
+    around = (loop for loop in interval.end.enclosing_loops() if not interval.begin.inside(loop))
+    return work.loop is None and any(isinstance(loop.node, cst.While) for loop in around)
 
 
 def _holds_long_runs(interval: Interval) -> bool:

@@ -13,11 +13,12 @@ from torchlint.rules._patterns import operation
 from torchlint.rules.memory._decorators import perhaps_inference
 from torchlint.semantics import rounds
 from torchlint.semantics.contexts import Context, Iterates, Scope, leaves
-from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo, Role
+from torchlint.semantics.functions import COLD_ROLES, Effect, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import attribute_asked, dotted, identifier
+from torchlint.semantics.names import attribute_asked, dotted, holder, identifier
 from torchlint.semantics.nodes import below, within
+from torchlint.semantics.surroundings import autograd_off
 from torchlint.semantics.values import ATTACHED, MAYBE, Kind, Value
 
 # Functions, methods and attributes of tensors and lists whose answer is the same with a graph and without one.
@@ -42,13 +43,27 @@ def graph_confidence(value: Value, context: Context, model: Model) -> Confidence
     """How sure it is that a graph hangs on the value; None where none does."""
     if not holds_tensors(value) or not value.graph & (ATTACHED | MAYBE):
         return None
-    if model.autograd_off(context) or any("maybe_no_grad" in link.flags for link in context.chain()):
+    if autograd_off(context, perhaps=True) or _turned_off_for_all(context, model):
         return None
     if (context.owner is not None and perhaps_inference(context.owner)) or _searches(context, model):
         return Confidence.POSSIBLE
     if value.graph & ATTACHED:
         return value.conf if value.kind is Kind.TENSOR else min(value.conf, Confidence.LIKELY)
     return Confidence.POSSIBLE
+
+
+def _turned_off_for_all(context: Context, model: Model) -> bool:
+    """Whether the program that reaches the code turns autograd off at its top: `torch.set_grad_enabled(False)`."""
+    hot = model.hot(context)
+    homes = {model} | {model.home.get(node, model) for _, node in (hot.reasons if hot is not None else ())}
+    return any(
+        call.callee in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
+        and call.context.scope is Scope.MODULE
+        and bool(call.arguments)
+        and call.arguments[0].value.const is False
+        for home in homes
+        for call in home.sites.calls
+    )
 
 
 def holds_tensors(value: Value) -> bool:
@@ -174,8 +189,7 @@ def emptied(name: str, model: Model) -> list[Context]:
         call.context
         for call in model.sites.calls
         if call.method in ("clear", "pop", "popleft", "reset")
-        and call.receiver_node is not None
-        and (dotted(call.receiver_node) or "").rsplit(".", 1)[-1] == last
+        and (holder(call.receiver_node) or "").rsplit(".", 1)[-1] == last
     ]
 
 
@@ -331,6 +345,28 @@ def _goes_on(link: Context) -> bool:
     return link.negated and isinstance(link.node, cst.If) and link.node.orelse is None and leaves(link.node.body)
 
 
+def _asks_for_gradients(loop: Context) -> bool:
+    """Whether all that runs backward in a loop is `autograd.grad`, which asks for gradients: a term may need them."""
+    found = list(_backwards(loop.loop.body_effects)) if loop.loop is not None else []
+    return bool(found) and all(
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "grad"
+        for node in found
+    )
+
+
+def _backwards(effects: list[Effect]) -> Iterator[cst.CSTNode]:
+    """The calls that run backward among some effects, and in the functions that these call."""
+    seen: set[FunctionInfo] = set()
+    todo = list(effects)
+    while todo:
+        effect = todo.pop()
+        if effect.kind is EffectKind.BACKWARD:
+            yield effect.node
+        elif effect.callee is not None and effect.callee not in seen:
+            seen.add(effect.callee)
+            todo += effect.callee.effects
+
+
 def given_to_caller(name: str, context: Context, loop: Context | None, model: Model) -> bool:
     """Whether a caller gets what the name holds, and may run backward through it.
 
@@ -351,7 +387,7 @@ def given_to_caller(name: str, context: Context, loop: Context | None, model: Mo
         if any(_runs_along(effect.context, context) for effect in backward):
             return False
         hot = model.hot(context)
-        if hot is not None and hot.trains and not backward:
+        if hot is not None and hot.trains and not backward and not _asks_for_gradients(loop):
             return False
     elif owner.parent is not None:  # a closure, which is a step: its own backward has run
         backward = [effect for effect in owner.effects if effect.kind is EffectKind.BACKWARD]

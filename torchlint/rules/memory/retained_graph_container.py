@@ -41,6 +41,8 @@ class RetainedGraphContainer(Rule):
             return
         if site.how == "setitem" and not _key_varies(site.node, model):
             return  # the entry is overwritten: one graph stays, not one per step
+        if site.how == "setitem" and _is_part_of(site.stored, site.node):
+            return  # what was there stays as a part of itself
         if site.owner is not None and site.owner.kind in (Kind.MODULE, Kind.OPTIMIZER, Kind.TENSOR, Kind.NDARRAY):
             return
         if (
@@ -86,6 +88,16 @@ class RetainedGraphContainer(Rule):
             because(kept.hot),
             fix,
         )
+
+
+def _is_part_of(stored: cst.BaseExpression, statement: cst.CSTNode) -> bool:
+    """Whether an entry is given a part of what it holds: `rows[i] = rows[i][:, :n]`."""
+    entries = [target.target for target in statement.targets] if isinstance(statement, cst.Assign) else []
+    while isinstance(stored, cst.Subscript):
+        stored = stored.value
+        if any(stored.deep_equals(entry) for entry in entries):
+            return True
+    return False
 
 
 def _is_further_part(stored: cst.BaseExpression, context: Context, model: Model) -> bool:

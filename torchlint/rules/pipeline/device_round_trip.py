@@ -23,6 +23,7 @@ _OF_A_SIZE: Final = FACTORIES - frozenset(
     "as_tensor asarray complex normal scalar_tensor sparse_coo_tensor sparse_csr_tensor tensor".split()
 )
 _NO_WORK: Final = frozenset("numpy from_numpy as_tensor asarray detach contiguous pin_memory to cpu clone".split())
+_JOINS: Final = frozenset("cat concat stack".split())
 _LONGEST: Final = 60  # steps that are followed back
 # NumPy's functions that only the host has.
 _HOST_WORK: Final = ("numpy.load", "numpy.save", "numpy.fromfile", "numpy.vectorize", "numpy.apply_along_axis")
@@ -50,7 +51,8 @@ class DeviceRoundTrip(Rule):
             confidence = model.device_confidence(left.receiver, left.context, by_method=True)
             if confidence is None:
                 continue
-            if trip.other_data or not trip.worked:
+            worked = trip.worked or (trip.joined and not _is_parked(left, model))
+            if trip.other_data or not worked:
                 # The work needs what only the host has as well; or there is none, and the host's memory is what counts.
                 confidence = Confidence.POSSIBLE
             back = transfers.copied_at_rate(model, site.context, min(confidence, Confidence.LIKELY))
@@ -88,6 +90,7 @@ class _Trip:
         self.left: sites.Call | None = None
         self.other_data = False
         self.worked = False  # the host computed something
+        self.joined = False  # the host took pieces, or joined them
         self.seen: set[cst.CSTNode] = set()
 
     def follow(self, value: Value) -> bool:
@@ -108,7 +111,11 @@ class _Trip:
                 return False
             if callee.rpartition(".")[2] in _OF_A_SIZE:
                 return False  # of a size that was read, perhaps: none of its numbers were there before
-        self.worked |= call is None or (call.callee or "").rsplit(".", 1)[-1] not in _NO_WORK
+        name = "" if call is None else (call.callee or "").rpartition(".")[2]
+        if name in _JOINS or isinstance(origin, cst.Subscript):
+            self.joined = True
+        else:
+            self.worked |= name not in _NO_WORK
         operands = self.provenance.operands(value)
         if not operands:
             return False
@@ -120,6 +127,13 @@ class _Trip:
                 else:
                     self.other_data = True
         return found
+
+
+def _is_parked(left: sites.Call, model: Model) -> bool:
+    """Whether what left the device is kept in a list until it is wanted again: it makes room, and is no work."""
+    around = model.parent(left.node)
+    call = model.parent(around) if isinstance(around, cst.Arg) else None
+    return isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value == "append"
 
 
 def _leaves_device(call: sites.Call) -> bool:

@@ -230,6 +230,9 @@ def _saves(site: sites.Call, model: Model) -> Wait | None:
     saved = site.argument(0, "obj")
     if saved is not None and saved.value.is_tensor and saved.value.on_host:
         return None
+    hot = model.hot(site.context)
+    if hot is not None and hot.phases:
+        return None
     # Few programs save on every step: a condition around it says when they do.
     often = Confidence.POSSIBLE if _is_conditional(site.context) else Confidence.LIKELY
     return at_rate(model, site.context, often, evident=False)
@@ -237,7 +240,8 @@ def _saves(site: sites.Call, model: Model) -> Wait | None:
 
 def _sizes(site: sites.Call, known: table.Sized, model: Model) -> Wait | None:
     index, size = site.argument(known.rows), site.argument(known.size, known.name)
-    told = size is not None and size.value.kind is not Kind.NONE
+    given = (size, site.argument(None, "out"))  # what is filled has its size
+    told = any(argument is not None and argument.value.kind is not Kind.NONE for argument in given)
     if told or site.opaque_arguments or (index is not None and index.value.kind is Kind.NONE):
         return None
     return waits(model, as_operand(index.value), site.context, by_method=True) if index is not None else None

@@ -50,6 +50,8 @@ class ConvBiasBeforeNorm(Rule):
             bias = layer.argument(_LAYERS[layer.callee or ""], "bias")
             if layer.opaque_arguments or (bias is not None and bias.value.const is not True):
                 continue
+            if _takes_over_bias(layer, model):
+                continue
             fix = (
                 NodeFix(Applicability.UNSAFE, "Drop the bias", (NodeEdit(bias.node, "False"),))
                 if bias is not None
@@ -67,6 +69,13 @@ class ConvBiasBeforeNorm(Rule):
                 (("the norm", site.node),),
                 fix,
             )
+
+
+def _takes_over_bias(layer: sites.Call, model: Model) -> bool:
+    """Whether the layer is given the bias of another one: `self.conv.bias = nn.Parameter(trained.conv.bias)`."""
+    statement = model.parent(layer.node)
+    names = [dotted(target.target) for target in statement.targets] if isinstance(statement, cst.Assign) else []
+    return any(name is not None and any(model.sites.assigned(f"{name}.bias")) for name in names)
 
 
 def _is_optional(norm: sites.Call, layer: sites.Call, model: Model) -> bool:

@@ -109,6 +109,7 @@ def _over_queries(model: Model, softmax: Operation) -> bool:
 def _weighs_others(model: Model, softmax: sites.Call) -> bool:
     """Whether the weights go into products with different values in one function: the fused call gives only one."""
     weighed: dict[cst.CSTNode, set[cst.CSTNode]] = {}
+    sides: set[bool] = set()  # whether the weights are the first operand
     todo: list[cst.CSTNode] = [softmax.node]
     seen: set[cst.CSTNode] = set()
     while todo:
@@ -123,6 +124,9 @@ def _weighs_others(model: Model, softmax: sites.Call) -> bool:
                 todo.append(step.node)
             elif step.call is None or not any(_is_asked(link) for link in step.call.context.chain()):
                 weighed[step.node] = {origin for operand in step.operands for origin in model.value(operand).origins}
+                sides.add(not seen.isdisjoint(model.value(step.operands[0]).origins))
+    if len(sides) > 1:
+        return True  # the values of another product
     sets = [made - seen for made in weighed.values()]
     return any(not one & other for index, one in enumerate(sets) for other in sets[:index])
 

@@ -135,6 +135,8 @@ class AttributeReader(InstanceReader):
                 return Value(Kind.DEVICE, Confidence.LIKELY, device=base.device or ANYWHERE, deps=base.deps)
             if attr == "dtype":
                 return Value(Kind.DTYPE, Confidence.LIKELY)
+            if attr in ("is_cuda", "is_cpu"):
+                return self.attribute_of_tensor(base, attr, node)  # nothing else has these
             if attr in ("grad", "data") and base.deps:
                 return Value(Kind.TENSOR, Confidence.LIKELY, device=base.device or ANYWHERE, graph=DETACHED)
             return Value(Kind.UNKNOWN, device=base.device or ANYWHERE, graph=base.graph or MAYBE, bound=base, qual=None)

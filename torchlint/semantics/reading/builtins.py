@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torchlint.findings import Confidence
+from torchlint.knowledge.arrays import TO_A_NUMBER
 from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, Parameter
 from torchlint.semantics.names import identifier
@@ -202,7 +203,8 @@ def _map(reader: MethodReader, site: sites.Call) -> Value:
         if info.returns is not None:
             return Value(Kind.CONTAINER, qual="iterator", elem=reader.instantiate(info, info.returns, values))
     if (function.qual or "").startswith("numpy."):
-        return Value(Kind.CONTAINER, qual="iterator", elem=Value(Kind.NDARRAY, device=HOST))
+        rank = 0 if function.qual in TO_A_NUMBER or function.qual in ("numpy.percentile", "numpy.quantile") else None
+        return Value(Kind.CONTAINER, qual="iterator", elem=Value(Kind.NDARRAY, device=HOST, rank=rank))
     if function.qual in ("float", "int", "str", "len", "bool"):
         return Value(Kind.CONTAINER, qual="iterator", elem=STRING if function.qual == "str" else NUMBER)
     return Value(Kind.CONTAINER, qual="iterator", elem=UNKNOWN)

@@ -67,10 +67,11 @@ class CallReader(ManagerReader):
         site.result = result
         if self.recording:
             self.sites.calls.append(site)
-            if result.kind is Kind.OPTIMIZER and function.kind is Kind.CLASS and self.context.enclosing_loops():
-                loop = self.context.enclosing_loops()[0].loop
-                assert loop is not None
-                loop.begins = True
+            if result.kind is Kind.OPTIMIZER and function.kind is Kind.CLASS:
+                self.frame.info.begins = True
+                for around in self.context.enclosing_loops()[:1]:
+                    assert around.loop is not None
+                    around.loop.begins = True
         if function.kind is not Kind.NAMESPACE and method is not None and receiver_node is not None:
             self.in_place(site)
         if function.fn is None and type(self.statement) is cst.Expr and self.statement.value is node:

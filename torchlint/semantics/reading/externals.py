@@ -314,7 +314,7 @@ class ExternalReader(MethodReader):
         if name == "as_tensor" and data.kind is Kind.TENSOR:
             graph = data.graph
         device = self.device_argument(site) or (self._device_of_copy(name, data) if copies else 0)
-        device = device or self.default_device()
+        device = device or (ANYWHERE if _passes_options_on(site) else self.default_device())
         place = site.argument(None, "device")
         source = place.value if place is not None else data if copies and data.kind is Kind.TENSOR else UNKNOWN
         rank, shape = _copied_shape(data) if copies else _made_shape(name, site)
@@ -542,6 +542,12 @@ def _copied_shape(data: Value) -> tuple[int | None, tuple[int | None, ...] | Non
     if data.kind is Kind.CONTAINER and data.items and all(v.kind is Kind.NUMBER for v in data.items.values()):
         return None, (len(data.items),)
     return None, None
+
+
+def _passes_options_on(site: sites.Call) -> bool:
+    """Whether options come with `**kwargs`, of which one may be the device."""
+    tables = (argument.value.items for argument in site.arguments if argument.star == "**")
+    return any(items is None or "device" in items for items in tables)
 
 
 def _made_shape(name: str, site: sites.Call) -> tuple[int | None, tuple[int | None, ...] | None]:

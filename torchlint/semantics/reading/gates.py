@@ -21,6 +21,11 @@ _COUNTER_NAMES = frozenset(
 )
 
 
+# Flags that are up in the first round or the last.
+_ENDS = frozenset(
+    """first is_first first_step first_batch first_iter is_last last_step last_iter is_final finished
+    finished_training""".split()
+)
 _SET = ("1", "true", "True", "yes", "on")
 _ENVIRONMENT = ("os.environ.get", "os.getenv")
 
@@ -93,7 +98,7 @@ class GateReader(NarrowingReader):
 
     def _gate_of_flag(self, test: cst.BaseExpression) -> Gate:
         if type(test) is cst.BooleanOperation:
-            gates = [self._gate_of_flag(part) for part in (test.left, test.right)]
+            gates = [self.gates_of_test(part, self.eval_quietly(part))[0] for part in (test.left, test.right)]
             if type(test.operator) is cst.Or:
                 return _both(*gates)
             return _either(*gates)
@@ -116,7 +121,7 @@ class GateReader(NarrowingReader):
         last = name.rsplit(".", 1)[-1].lower()
         if name == "__debug__" or any(word in last for word in known.DEBUG_WORDS):
             return Gate.DEBUG
-        if last in ("first", "is_first", "first_step", "first_batch", "is_last", "last_step", "first_iter"):
+        if last in _ENDS:
             return Gate.RARE
         return Gate.DEBUG if self._is_switched_off(test, name) else Gate.NONE
 
@@ -227,11 +232,24 @@ class GateReader(NarrowingReader):
     def _gate_of_kept(self, node: cst.If, test: cst.BaseExpression, flipped: bool) -> Gate:
         """`if key in cache: return cache[key]`, `if kept is not None: return kept`: what follows runs once."""
         function = self.frame.info.node
-        if flipped or type(test) is not cst.Comparison or type(function) is not cst.FunctionDef:
+        last = node.body.body[-1]
+        if flipped or type(function) is not cst.FunctionDef or type(last) is not cst.SimpleStatementLine:
             return Gate.NONE
-        if type(node.body.body[-1]) is not cst.SimpleStatementLine or not isinstance(
-            node.body.body[-1].body[-1], cst.Return
-        ):
+        if type(last.body[-1]) is cst.Continue:
+            return Gate.RARE if self._waits_for_interval(test) else Gate.NONE
+        if type(last.body[-1]) is not cst.Return:
+            return Gate.NONE
+        if type(test) is cst.Attribute:  # `if self.ready: return`, and `self.ready = True` below
+            flag = dotted(test) or ""
+            raised = (flag, "True") in self.once(_set_in, function.body) or self.once(_filled_in, function.body, flag)
+            return Gate.RARE if raised else Gate.NONE
+        if type(test) is cst.BooleanOperation and type(test.operator) is cst.And:
+            # `if self.table is not None and n <= self.table.shape[0]: return`
+            kept_name = dotted(_given(test.left) or test.right)
+            if kept_name is None or kept_name not in self.once(_names_asked, test.right):
+                return Gate.NONE
+            test = test.left
+        if type(test) is not cst.Comparison:
             return Gate.NONE
         comparison = test.comparisons[0]
         kept: cst.BaseExpression | None = None
@@ -243,6 +261,26 @@ class GateReader(NarrowingReader):
         if name is None or ("." not in name and not self._is_outer(name)):
             return Gate.NONE
         return Gate.RARE if self.once(_assigns, function.body, name) else Gate.NONE
+
+    def _waits_for_interval(self, test: cst.BaseExpression) -> bool:
+        """`if seen < last + interval: continue`, and then `last = seen`: what follows runs once an interval."""
+        parts = [test]
+        while parts and type(parts[-1]) is cst.BooleanOperation and type(parts[-1].operator) is cst.And:
+            both = parts.pop()
+            assert isinstance(both, cst.BooleanOperation)
+            parts += [both.left, both.right]
+        loop = next(iter(self.context.enclosing_loops()), None)
+        body = loop.node.body if loop is not None and isinstance(loop.node, (cst.For, cst.While)) else None
+        for part in parts if body is not None else ():
+            if type(part) is not cst.Comparison or len(part.comparisons) != 1:
+                continue
+            bound = part.comparisons[0].comparator
+            if isinstance(part.comparisons[0].operator, (cst.LessThan, cst.LessThanEqual)) and (
+                type(bound) is cst.BinaryOperation and type(bound.operator) is cst.Add
+            ):
+                if (dotted(bound.left), dotted(part.left)) in self.once(_set_in, body):
+                    return True
+        return False
 
     def _looked_up_in(self, kept: cst.BaseExpression) -> cst.BaseExpression:
         """The mapping that a value was taken from by `get`; else the value itself."""
@@ -352,6 +390,22 @@ def _set_in(body: cst.CSTNode) -> frozenset[tuple[str | None, str]]:
         if type(part) is cst.Assign and type(part.value) is cst.Name
         for target in part.targets
     )
+
+
+def _filled_in(body: cst.CSTNode, name: str) -> bool:
+    """Whether code fills a tensor of a name: `self.ready.fill_(True)`, `self.ready.data.copy_(...)`."""
+    return any(
+        type(part) is cst.Call
+        and type(part.func) is cst.Attribute
+        and part.func.attr.value in ("copy_", "fill_")
+        and (dotted(part.func.value) or "").removesuffix(".data") == name
+        for part in within([body])
+    )
+
+
+def _names_asked(node: cst.CSTNode) -> frozenset[str | None]:
+    """The names, and what holds them, in an expression."""
+    return frozenset(dotted(part) for part in within([node]) if isinstance(part, (cst.Name, cst.Attribute)))
 
 
 def _taken_from_in(body: cst.CSTNode) -> frozenset[str | None]:

@@ -126,6 +126,7 @@ class Interpreter(StatementReader):
         info.taken = [parameter.passed.copy() for parameter in info.parameters]
         info.is_generator = False
         info.held = None
+        info.begins = False
         self.bind_parameters(info)
         if isinstance(node, cst.Lambda):
             self.statement = saved[2]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from torchlint.knowledge.names import AUTOCASTS
+from torchlint.semantics.names import dotted
+from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.externals import ExternalReader
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -13,6 +15,8 @@ from torchlint.semantics.values import (
     Kind,
     Value,
 )
+
+_STACKS = ("contextlib.ExitStack", "contextlib.AsyncExitStack")
 
 
 class ManagerReader(ExternalReader):
@@ -82,6 +86,18 @@ class ManagerReader(ExternalReader):
             flags.add(f"device:{first.device or ANYWHERE}")
         return frozenset(flags)
 
+    def stacked_flags(self, node: cst.With, item: cst.WithItem, manager: Value) -> frozenset[str]:
+        """What an exit stack enters in the body of its `with`: what runs in it after that runs under it."""
+        bound = item.asname.name if item.asname is not None else item.item
+        stack = dotted(bound) if manager.qual in _STACKS and isinstance(bound, cst.BaseExpression) else None
+        flags: set[str] = set()
+        for part in within([node.body]) if stack is not None else ():
+            if type(part) is cst.Call and dotted(part.func) == f"{stack}.enter_context" and part.args:
+                flags |= self.manager_flags(part.args[0].value, self.eval_quietly(part.args[0].value))
+                if "no_grad" in flags and not _stands_in(part, node.body):
+                    flags = flags - {"no_grad", "inference_mode"} | {"maybe_no_grad"}
+        return frozenset(flags & {"no_grad", "inference_mode", "maybe_no_grad", "no_sync"})
+
     def entered(self, node: cst.BaseExpression, manager: Value) -> Value:
         """What `with manager as name` binds."""
         if manager.cls is not None:
@@ -106,3 +122,12 @@ class ManagerReader(ExternalReader):
                 self.called(leave, statement)
         elif manager.fn is not None and manager.qual == "context manager":
             self.called(manager.fn, statement, "exit")
+
+
+def _stands_in(call: cst.Call, body: cst.BaseSuite) -> bool:
+    """Whether a call is a statement of a block itself: it runs whenever the block does."""
+    return any(
+        type(small) is cst.Expr and small.value is call
+        for statement in body.body
+        for small in (statement.body if type(statement) is cst.SimpleStatementLine else (statement,))
+    )

@@ -264,7 +264,7 @@ class MethodReader(ModuleReader):
             self._put_into_unknown(receiver, method, site)
             if method in ("append", "extend", "insert", "appendleft"):
                 return NONE
-        if method in known.LOG_METHODS and self._is_logger(site):
+        if method in known.LOG_METHODS and self._is_logger(method, site):
             for argument in site.arguments:
                 self.formatted(node, argument.node, argument.value, "logging")
             return NONE
@@ -358,7 +358,10 @@ class MethodReader(ModuleReader):
         value = site.arguments[0].value
         return value.kind is Kind.UNKNOWN and site.arguments[0].name is None and receiver.origins == ()
 
-    def _is_logger(self, site: sites.Call) -> bool:
+    def _is_logger(self, method: str, site: sites.Call) -> bool:
+        """Whether it is logging's kind of logger by its name; its `log` takes a level first, and no text."""
+        if method == "log" and site.arguments and site.arguments[0].value.kind is Kind.STRING:
+            return False
         name = dotted(site.receiver_node) if site.receiver_node is not None else None
         return name is not None and "log" in name.rsplit(".", 1)[-1].lower()
 

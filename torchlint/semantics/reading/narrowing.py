@@ -10,7 +10,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge.devices import ASKED, PLACING
 from torchlint.semantics.names import dotted
 from torchlint.semantics.reading.attributes import AttributeReader
-from torchlint.semantics.values import ANYWHERE, DETACHED, DEVICE, HOST, MAYBE, NONE, Kind, Value, device_bits
+from torchlint.semantics.values import ANYWHERE, DETACHED, DEVICE, HOST, MAYBE, NONE, NUMBER, Kind, Value, device_bits
 
 _OTHER_THAN = (cst.IsNot, cst.NotEqual)
 _OTHER = Value(Kind.UNKNOWN, device=HOST, graph=DETACHED)  # than the tensor or the container that was asked for
@@ -27,6 +27,8 @@ class NarrowingReader(AttributeReader):
             if (type(test.operator) is cst.And) == holds:
                 self.narrow(test.left, holds)
                 self.narrow(test.right, holds)
+            elif holds:
+                self._narrow_either(test)
         elif type(test) is cst.Call:
             self._narrow_call(test, holds)
         elif type(test) is cst.Comparison and len(test.comparisons) == 1:
@@ -124,6 +126,34 @@ class NarrowingReader(AttributeReader):
                     else declared.but(elem=(v.elem or v) if v.kind is Kind.BATCH else declared.elem, deps=v.deps)
                 ),
             )
+        elif type(asked) is cst.Tuple:
+            self._narrow_to_others(node, [element.value for element in asked.elements])
+
+    def _narrow_either(self, test: cst.BooleanOperation) -> None:
+        """`type(x) == float or type(x) == int`: it is of one of several classes."""
+        asked: list[tuple[cst.BaseExpression, cst.BaseExpression]] = []
+        todo: list[cst.BaseExpression] = [test]
+        while todo:
+            part = todo.pop()
+            if type(part) is cst.BooleanOperation and type(part.operator) is cst.Or:
+                todo += [part.left, part.right]
+                continue
+            pair = _class_asked(part)
+            if pair is None or (asked and not pair[0].deep_equals(asked[0][0])):
+                return
+            asked.append(pair)
+        self._narrow_to_others(asked[0][0], [cls for _, cls in asked])
+
+    def _narrow_to_others(self, node: cst.BaseExpression, classes: list[cst.BaseExpression]) -> None:
+        """What is known of an expression that is of one of some classes, none of which is that of tensors."""
+        if any(type(cls) is cst.Tuple for cls in classes) or any(map(self._names_tensor, classes)):
+            return
+        if all(self.annotated(cls).kind is Kind.NUMBER for cls in classes):
+            self._rebind(node, lambda v: v if v.kind is Kind.NUMBER else NUMBER.but(deps=v.deps))
+            return
+        known = (self.eval_quietly(cls) for cls in classes)
+        if all(cls.qual is not None and cls.cls is None and not cls.qual.startswith("torch") for cls in known):
+            self._rebind(node, lambda v: _OTHER if v.kind is Kind.TENSOR else v)
 
     def asks_whether_tensor(self, test: cst.Call) -> bool:
         """`torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`."""
@@ -172,6 +202,16 @@ class NarrowingReader(AttributeReader):
             "torch.FloatTensor",
             "torch.cuda.FloatTensor",
         )
+
+
+def _class_asked(test: cst.BaseExpression) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+    """What a test asks to be of which class: `isinstance(x, str)`, `type(x) == float`."""
+    if type(test) is cst.Call and len(test.args) == 2 and dotted(test.func) == "isinstance":
+        return test.args[0].value, test.args[1].value
+    if type(test) is cst.Comparison and len(test.comparisons) == 1 and _asks_for_type(test.left):
+        if isinstance(test.comparisons[0].operator, (cst.Is, cst.Equal)) and isinstance(test.left, cst.Call):
+            return test.left.args[0].value, test.comparisons[0].comparator
+    return None
 
 
 def _asks_for_type(node: cst.BaseExpression) -> bool:

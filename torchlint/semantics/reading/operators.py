@@ -208,6 +208,8 @@ class OperatorReader(ConditionReader):
         self, node: cst.Comparison, left_node: cst.BaseExpression, left: Value, right: Value, *, found: bool
     ) -> Value:
         """`left in right`, or whether it is not `found` there."""
+        if left.gates == SWAPPED:  # a remainder: `step % every in (0, 1)`
+            return NUMBER.but(gates=(Gate.RARE, Gate.NONE) if found else SWAPPED)
         literals = [item.const for item in (right.items or {}).values()] if right.qual in ("list", "tuple") else []
         if any(isinstance(name, str) and self.is_device_type(left_node, left, name) for name in literals):
             places = (Gate.NONE, Gate.HOST) if "cuda" in literals else (Gate.HOST, Gate.NONE)

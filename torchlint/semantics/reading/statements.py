@@ -377,7 +377,7 @@ class StatementReader(DefinitionReader):
         saved = self.context
         for item in node.items:
             manager = self.eval(item.item)
-            flags = self.manager_flags(item.item, manager)
+            flags = self.manager_flags(item.item, manager) | self.stacked_flags(node, item, manager)
             context = Context(Scope.WITH, node, self.context, manager=manager, flags=flags)
             self.context = context
             entered = self.entered(item.item, manager)

@@ -294,8 +294,9 @@ class TensorReader(ContainerReader):
         elif method == "type":
             for argument in site.arguments:
                 dtype = argument.value.dtype
-                if argument.value.qual and ".cuda." in argument.value.qual:
-                    device = DEVICE
+                named = [choice.qual or "" for choice in argument.value.choices or (argument.value,)]
+                if any(".cuda." in name for name in named):  # `torch.cuda.FloatTensor if cuda else torch.FloatTensor`
+                    device = DEVICE if len(named) == 1 else device | DEVICE
         elif method == "type_as":
             other = site.arguments[0].value if site.arguments else UNKNOWN
             device, dtype = other.device or ANYWHERE, other.dtype
