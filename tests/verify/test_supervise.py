@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -46,13 +47,17 @@ import torch
 
 def flagged(x):
     seen = [torch.backends.cudnn.benchmark, torch.is_anomaly_enabled(), torch.is_autocast_enabled("cpu"),
-            str(torch.get_autocast_dtype("cpu")), np.geterr()["over"] == "raise", torch.zeros(1).is_meta]
+            str(torch.get_autocast_dtype("cpu")), np.geterr()["over"] == "raise", torch.zeros(1).is_meta,
+            torch.is_warn_always_enabled(), str(np.ones(1)), str(torch.ones(1) / 3)]
     torch.backends.cudnn.benchmark = not seen[0]
     torch.autograd.set_detect_anomaly(True)
     kept = contextlib.ExitStack()
     kept.enter_context(torch.autocast("cpu", dtype=torch.float16))
     kept.itself = kept
     np.seterr(all="raise")
+    np.set_printoptions(formatter={"all": lambda value: "left"})
+    torch.set_printoptions(precision=9)
+    torch.set_warn_always(True)
     torch.set_default_device("meta")
     return seen
 """
@@ -377,12 +382,18 @@ def test_an_interrupted_run_keeps_what_was_measured_and_leaves_no_process(tmp_pa
     endless = experiment(ENDLESS, id="endless", label="endless", inputs=GIVEN)
     file.write_text(json.dumps(plan(quick, endless)), encoding="utf-8")
     command = [sys.executable, "-I", str(worker), str(file), "--out", str(out), "--device", "cpu"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path) as run:
+    (tmp_path / "folders").mkdir()
+    surroundings = {**os.environ, "TMPDIR": str(tmp_path / "folders")}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path, env=surroundings
+    ) as run:
         assert run.stdout is not None
         next(line for line in run.stdout if line.startswith("quick"))
+        (folder,) = (tmp_path / "folders").iterdir()  # those of the experiments lie in it
         run.send_signal(signal.SIGTERM)
         run.stdout.read()
     assert run.returncode == 130
+    assert not folder.exists()
     results = json.loads(out.read_text(encoding="utf-8"))["results"]
     assert results["quick"]["status"] == "measured"
     assert results["endless"]["reason"] == "interrupted"

@@ -12,6 +12,8 @@ from typing import Any
 
 from torchlint.verify.failures import Failed
 
+PLAIN = (int, float, str, bool, type(None))
+
 
 class Flags:
     """What code may switch for the whole process, put back before each repetition, so that neither variant inherits
@@ -25,6 +27,7 @@ class Flags:
         places += [(cuda.matmul, name) for name in names if hasattr(cuda.matmul, name)]
         switches: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [
             (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+            (torch.is_warn_always_enabled, torch.set_warn_always),
             (torch.get_num_threads, torch.set_num_threads),
             (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),  # which sets allow_tf32 as well
         ]
@@ -51,6 +54,9 @@ class Flags:
         if "numpy" in sys.modules:
             numpy = sys.modules["numpy"]
             switches.append((numpy.geterr, lambda values: numpy.seterr(**values)))
+            switches.append((lambda: _plain(numpy.get_printoptions()), lambda values: numpy.set_printoptions(**values)))
+        shown = vars(torch._tensor_str.PRINT_OPTS)
+        switches.append((lambda: _plain(shown), shown.update))
         self._switches = [(read, write, read()) for read, write in switches]
         self._newer = getattr(cuda.matmul, "fp32_precision", None)
         self._dtype = torch.get_default_dtype()
@@ -95,3 +101,8 @@ class Flags:
             "a mode": modes - (default is not None),  # a default device, which is put back, is one as well
             "hooks of saved tensors": hooks is not None and hooks(True) is not None,
         }
+
+
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of printing; what is no plain value, as no library sets them, for nothing that it could be equal to."""
+    return {name: value if type(value) in PLAIN else object() for name, value in options.items()}

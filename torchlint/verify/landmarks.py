@@ -86,7 +86,7 @@ def _listed() -> Iterator[tuple[str, Any]]:
 def changed(before: Marks, after: Marks, torch: Any) -> str | None:
     """The first landmark that is another now, or new; a step of optimizers that torch itself wraps at first is not.
 
-    Of plain data, which torch keeps in places of its own, only what is public counts.
+    Of plain data, which torch and NumPy keep in places of their own, only what is public counts.
     """
     missing = object()
     for place, (home, thing, now) in after.items():
@@ -97,7 +97,8 @@ def changed(before: Marks, after: Marks, torch: Any) -> str | None:
                 continue
             name = f"{home}.{key}"
             plain = not callable(value) and not callable(old)
-            if plain and (str(key).startswith("_") or home in ("torch.cuda", "time")):
+            private = str(key).startswith("_") or (isinstance(thing, dict) and "._" in home)
+            if plain and (private or home in ("torch.cuda", "time")):
                 continue
             code = getattr(value, "__code__", None)
             file = code.co_filename if code is not None else ""

@@ -40,6 +40,7 @@ class Nursery:
 
     def __init__(self, script: str, device: str, cores: list[int]) -> None:
         self.kind, _, index = device.partition(":")
+        self.folder = os.path.dirname(script)  # of the run, with those of its workers below
         self._cores = cores
         self.visible = _visible(int(index or 0)) if self.kind == "cuda" else ""
         self._control, other = socket.socketpair()
@@ -52,7 +53,7 @@ class Nursery:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-B", script, "--serve", str(other.fileno())],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                cwd=os.path.dirname(script), env=self.environment(os.path.dirname(script)),
+                cwd=self.folder, env=self.environment(self.folder),
                 pass_fds=(other.fileno(),), start_new_session=True,
             )  # fmt: skip
         finally:
@@ -123,7 +124,7 @@ class Worker:
 
     def __init__(self, nursery: Nursery, device: str) -> None:
         self.nursery = nursery
-        self.folder = tempfile.mkdtemp(prefix="torchlint-")
+        self.folder = tempfile.mkdtemp(prefix="", dir=nursery.folder)  # which goes with the run's, whatever ends that
         self._buffer = b""
         self._ready: bytes | str | None = None
         self._asked = False
