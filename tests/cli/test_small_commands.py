@@ -147,13 +147,18 @@ class TestInit:
 
     def test_it_replaces_nothing_unasked(self, torchlint: Call, project: Path) -> None:
         (project / "torchlint.toml").write_text("select = ['TL1']\n")
-        assert torchlint("init") == Ran(2, "", "error: torchlint.toml configures torchlint here already\n")
+        ran = torchlint("init")
+        assert ran.status == 0
+        assert ran.out.startswith("torchlint.toml configures torchlint here already, and stays as it is.\n")
         assert (project / "torchlint.toml").read_text() == "select = ['TL1']\n"
-        assert torchlint("init", "--force").status == 0
+        assert torchlint("init", "--force").out.startswith("Wrote torchlint.toml.\n")
 
     def test_it_leaves_a_pyproject_alone(self, torchlint: Call, project: Path) -> None:
         (project / "pyproject.toml").write_text("[tool.torchlint]\n")
-        assert torchlint("init", "--force").status == 2
+        assert torchlint("init", "--force").status == 0
+        assert (project / "pyproject.toml").read_text() == "[tool.torchlint]\n"
+        assert not (project / "torchlint.toml").exists()
+        assert (project / ".pre-commit-config.yaml").exists()
 
 
 class TestClean:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Mapping
@@ -61,6 +62,9 @@ def _write(accepted: Baseline, paths: tuple[Path, ...], configuration: Configura
     before, after = sum(accepted.counts.values()), sum(updated.counts.values())
     if not given["quiet"]:
         console.write([f"{short(updated.path)}: accepts {plural(after, 'finding')}, before {before}.\n"])
+        if configuration.for_folder(configuration.cwd).baseline is None:
+            name = json.dumps(short(updated.path))
+            console.write([f"It counts once the configuration says so: baseline = {name}\n"])
     return EXIT_OK
 
 

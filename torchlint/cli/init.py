@@ -79,10 +79,11 @@ def init(force: bool) -> None:
     from torchlint.engine.settings import config_in
 
     present = config_in(Path.cwd())
-    if present is not None and not (force and present.name == _CONFIG.name):
-        raise click.ClickException(f"{present.name} configures torchlint here already")
-    write_atomically(_CONFIG, template())
-    console.write([f"Wrote {_CONFIG}.\n"])
+    if present is None or (force and present.name == _CONFIG.name):
+        write_atomically(_CONFIG, template())
+        console.write([f"Wrote {_CONFIG}.\n"])
+    else:
+        console.write([f"{present.name} configures torchlint here already, and stays as it is.\n"])
     source = requirement()
     if os.path.exists(_HOOKS):
         console.write([f"To check each commit, add to {_HOOKS}:\n\n", hook(source)])
