@@ -161,6 +161,12 @@ class TestGates:
         (project / "evidence.json").write_text(json.dumps(data))
         return "--evidence=evidence.json"
 
+    @pytest.mark.parametrize("gate", ["--fail-on=confirmed", "--min-speedup=1.1"])
+    def test_a_gate_on_what_was_measured_needs_it(self, gate: str, torchlint: Call, linter: Linter) -> None:
+        ran = torchlint(gate)
+        assert (ran.status, ran.out, linter.asked) == (2, "", [])
+        assert "judge what was measured" in ran.err
+
     def test_evidence_is_shown(self, torchlint: Call, linter: Linter, project: Path) -> None:
         linter.findings = [finding(3)]
         out = torchlint(self.evidence(project, print3=("confirmed", 1.25))).out

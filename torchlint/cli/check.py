@@ -99,6 +99,10 @@ class _Run:
         self.given = given
         # What holds for the run as a whole, such as its reports, is said where the user stands.
         self.settings = configuration.for_folder(configuration.cwd)
+        if self.settings.evidence is None and (self.settings.fail_on == "confirmed" or self.settings.min_speedup):
+            raise ConfigurationError(
+                "fail-on and min-speedup judge what was measured: name its file, as evidence = FILE"
+            )
         self.targets = targets(self.settings, given["output_file"])
         self.stream = sys.stdout
 
