@@ -47,7 +47,9 @@ class Block(nn.Module):
             rows.to(x.device),  # TL508
             columns.to(x.device),  # TL508
         )
-        return x * mask + rows - columns
+        first, last = torch.meshgrid(torch.arange(x.shape[0]), torch.arange(x.shape[1]), indexing="ij")
+        first, last = first.float().to(x.device), last.float().to(x.device)  # TL508
+        return x * mask + rows - columns + first / last
 """,
         "TL508",
     )
@@ -135,6 +137,40 @@ def run(net, twin, opt, feed, fixed, place):
     for n, x in enumerate(feed):
         learn(net, opt, x)
         {move}
+""",
+        "TL509",
+    )
+
+
+def test_a_constant_of_the_code_around() -> None:
+    check(
+        f"""{STEP}
+SHIFT = torch.tensor([0.1, 0.2])
+GROWS = torch.zeros(2)
+
+def make(net, opt, place, rows):
+    weights = torch.tensor(rows)
+    scale = torch.ones(2)
+    scale = scale * 2
+    def step(x):
+        GROWS.add_(1)
+        y = net(x) * weights.to(place) + SHIFT.to(place)  # TL509
+        learn(net, opt, y * scale.to(place), GROWS.to(place))
+    return step
+
+def each(net, opt, place, feed):
+    for x in feed:
+        noise = torch.from_numpy(world.look())
+        def closure():
+            loss = (net(x.to(place)) + noise.to(place)).mean()
+            loss.backward()
+            return loss
+        opt.step(closure)
+
+def run(net, opt, place, rows, feed):
+    step = make(net, opt, place, rows)
+    for x in feed:
+        step(x.to(place))
 """,
         "TL509",
     )

@@ -33,6 +33,7 @@ _TAKES_NUMBERS: Final = frozenset(
     """add add_ clamp clamp_ div div_ expand fill_ flip mul mul_ permute pow repeat repeat_interleave reshape roll
     squeeze sub sub_ tile transpose tril tril_ triu triu_ unsqueeze view""".split()
 )
+_CASTS: Final = frozenset("bfloat16 bool double float half int long to type".split())
 # What the host knows of a tensor wherever it is.
 _KNOWN_OF_IT: Final = frozenset("device dim dtype ndim numel shape size".split())
 _FROM_DATA: Final = ("torch.tensor", "torch.Tensor", "torch.FloatTensor")
@@ -229,11 +230,21 @@ class _Making:
         call = self.provenance.call_at(model.parent(attribute) or attribute)
         if call is None or call.receiver_node is not use:
             return False
-        if call.method in PLACING:
-            return not call.result.on_host  # the other half of `torch.meshgrid`, say
+        if self._is_copied(call, model):
+            return True  # the other half of `torch.meshgrid`, say
         return (call.method or "").endswith("_") and all(
             self._takes(a.node, a.value) for a in call.arguments if a.value.is_tensor
         )
+
+    def _is_copied(self, call: sites.Call, model: Model) -> bool:
+        """Whether a method copies a tensor to a device, perhaps in another type: `x.float().to(place)`."""
+        if call.method in PLACING:
+            return not call.result.on_host
+        attribute = model.parent(call.node) if call.method in _CASTS else None
+        if not isinstance(attribute, cst.Attribute):
+            return False
+        outer = self.provenance.call_at(model.parent(attribute) or attribute)
+        return outer is not None and outer.receiver_node is call.node and self._is_copied(outer, model)
 
 
 def _in_loop(node: cst.CSTNode, model: Model) -> bool:

@@ -53,6 +53,7 @@ class LoopInvariantTransfer(Rule):
         elif (
             _is_constant_of_object(site.receiver_node, receiver, site.context, model)
             or _is_constant_given(site, receiver, model)
+            or _is_constant_outside(site, receiver, name, model)
             or _is_module_kept(site, name, model)
         ):
             confidence = Confidence.LIKELY
@@ -193,6 +194,28 @@ def _is_constant_given(site: sites.Call, receiver: Value, model: Model) -> bool:
         if call is None or given is None or not _is_constant_of_object(given.node, given.value, call.context, model):
             return False
     return bool(calls)
+
+
+def _is_constant_outside(site: sites.Call, receiver: Value, name: str | None, model: Model) -> bool:
+    """Whether it is a tensor on the host that code around the function makes once and nothing writes to."""
+    owner = site.context.owner
+    if owner is None or name is None or receiver.kind is not Kind.TENSOR or receiver.device != HOST:
+        return False
+    if any(parameter.name == name for parameter in owner.parameters):
+        return False
+    around: set[FunctionInfo | None] = {None}
+    link = owner.parent
+    while link is not None:
+        around.add(link)
+        link = link.parent
+    made = [assign for assign in model.sites.assigned(name) if assign.context.owner in {*around, owner}]
+    if len(made) != 1 or made[0].context.owner is owner or made[0].context.enclosing_loops():
+        return False
+    if model.hot(made[0].context) is not None:
+        return False  # both may run once a step
+    written, called = _touched(model)
+    changing = (call for call in called.get(name, ()) if call.method is not None and call.method.endswith("_"))
+    return name not in written and not any(not (call.method or "").endswith("__") for call in changing)
 
 
 def _is_constant_of_object(
