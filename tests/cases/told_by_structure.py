@@ -1,5 +1,7 @@
 """What holds a thing tells of it: a list of the program's own, a table of clocks, a sampler, a metric that is read."""
 
+import functools
+import operator
 import time
 
 import torch
@@ -157,3 +159,41 @@ def run(net, opt, feed):
     step = keeping(net.cuda(), opt)
     for x, y in feed:
         step(x.cuda(), y.cuda())
+
+
+class Scaled:
+    def __init__(self):
+        self.scaler = torch.amp.GradScaler("cuda")
+
+    def __call__(self, loss, opt, update=True):
+        self.scaler.scale(loss).backward()
+        if update:
+            self.scaler.step(opt)
+            self.scaler.update()
+            return self.scaler.get_scale()  # TL111
+        return None
+
+
+@functools.singledispatch
+def plain(value):
+    return value
+
+
+@plain.register
+def _(value: torch.Tensor):
+    return value.item()  # TL101
+
+
+def gather(net, opt, feed, kept):
+    net.cuda()
+    scaled = Scaled()
+    for k, (x, y) in enumerate(feed):
+        terms = [nn.functional.mse_loss(net(x.cuda()), y.cuda()), net.weight.square().sum()]
+        loss = functools.reduce(operator.add, terms)
+        kept.append(plain(loss))
+        print(float(functools.reduce(lambda a, b: a * b, terms, loss)))  # TL101
+        scaled(loss, opt, update=(k + 1) % 4 == 0)
+        if k % 2 == 0:
+            kept.append(loss.detach().cpu())  # TL103
+        if k % 50 == 0:
+            kept.append(loss.item())

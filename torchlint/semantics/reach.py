@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from torchlint.semantics.contexts import Asked
-from torchlint.semantics.functions import HOT_ROLES, CallerSite, FunctionInfo, Parameter
+from torchlint.semantics.functions import HOT_ROLES, CallerSite, EffectKind, FunctionInfo, Parameter
 from torchlint.semantics.values import Gate
 
 
@@ -23,7 +23,8 @@ def opens(function: FunctionInfo, asks: Asked) -> bool:
 def may_reach(function: FunctionInfo, asks: Asked) -> Iterator[CallerSite]:
     """The callers that do not plainly pass, or leave, something else for the parameters than what is asked of them.
 
-    Nor something that is seldom so: `report(loss, step % 100 == 0)`.
+    Nor something that is seldom so: `report(loss, step % 100 == 0)`. Where the optimizer's step stands behind it, as in
+    `scale(loss, update=i % 4 == 0)`, each time is a step.
     """
     for caller in function.callers:
         if function.ends_program and caller.context.enclosing_loops():
@@ -31,7 +32,7 @@ def may_reach(function: FunctionInfo, asks: Asked) -> Iterator[CallerSite]:
         given = ((function.parameters[index], truth, text) for index, truth, text in asks)
         if all(
             _truth_given(parameter, caller, text) in (None, truth)
-            and (text or not _seldom_given(parameter, caller, truth))
+            and (text or not _seldom_given(parameter, caller, truth) or _steps_behind(function, parameter, truth))
             for parameter, truth, text in given
         ):
             yield caller
@@ -42,6 +43,14 @@ def _seldom_given(parameter: Parameter, caller: CallerSite, truth: bool) -> bool
     given = parameter.passed.get(caller.node)
     gates = given.gates if given is not None else None
     return gates is not None and gates[0 if truth else 1] in (Gate.RARE, Gate.DEBUG)
+
+
+def _steps_behind(function: FunctionInfo, parameter: Parameter, truth: bool) -> bool:
+    """Whether an optimizer steps where that is the truth of a parameter: it tells when gradients have gathered."""
+    ask = (parameter.index, truth, "")
+    return any(
+        effect.kind is EffectKind.OPTIMIZER_STEP and ask in effect.context.asked() for effect in function.effects
+    )
 
 
 def _truth_given(parameter: Parameter, caller: CallerSite, text: str) -> bool | None:

@@ -145,7 +145,21 @@ class DecoratorReader(OwnCallReader):
             info.uncompiled = True
         elif qual in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
             info.is_context_manager = True
+        elif type(node if call is None else call.func) is cst.Attribute:
+            self._add_choice(function, node if call is None else call.func)
         return function
+
+    def _add_choice(self, function: Value, node: cst.BaseExpression) -> None:
+        """`@convert.register`: of a function that goes by the type of its argument, one more that a call may run.
+
+        The general one runs where there is none for the type.
+        """
+        name = dotted(node.value) if type(node) is cst.Attribute and node.attr.value == "register" else None
+        general = self.lookup(name) if name is not None else None
+        if name is None or general is None or general.fn is None:
+            return
+        if any(decorator.qual == "functools.singledispatch" for _, decorator in general.fn.decorators):
+            self.frame.env[name] = general.but(choices=(*general.choices, function))
 
     def wants_fullgraph(self, call: cst.Call | None) -> bool:
         if call is None:

@@ -106,6 +106,8 @@ class ExternalReader(MethodReader):
             return NUMBER
         if qual == "functools.partial" and site.arguments:
             return _partial(site)
+        if qual == "functools.reduce" and len(site.arguments) > 1:
+            return self._folded(site)
         if qual in known.ARRAY_READERS:
             return Value(Kind.NDARRAY, device=HOST, origins=(site.node,))
         if qual in known.ARRAYS_AND_RATES:
@@ -400,6 +402,20 @@ class ExternalReader(MethodReader):
         if made.kind is Kind.SHAPE:
             return made
         return made.but(conf=Confidence.SURE, origins=(node,))
+
+    def _folded(self, site: sites.Call) -> Value:
+        """`functools.reduce(f, values)`: what `f` makes of two of the values, which is mostly one of their sort."""
+        function = site.arguments[0].value
+        one = self.element(site.arguments[1].value)
+        before = site.arguments[2].value if len(site.arguments) > 2 else one
+        if function.fn is None:
+            return one.but(ident=None, origins=(site.node,)) if before.kind is one.kind else UNKNOWN
+        values: dict[int, Value] = {}
+        for parameter, given in zip(function.fn.parameters, (before, one), strict=False):
+            self.pass_value(parameter, site.node, given, values)
+        self.called(function.fn, site.node)
+        returns = function.fn.returns
+        return UNKNOWN if returns is None else self.instantiate(function.fn, returns, values)
 
     def _construct_module(self, qual: str, last: str, site: sites.Call) -> Value:
         """A module of `torch.nn`, with those that it is given to hold."""

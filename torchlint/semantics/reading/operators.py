@@ -126,7 +126,7 @@ class OperatorReader(ConditionReader):
             return left.but(items=None)
         if left.kind is Kind.SHAPE or right.kind is Kind.SHAPE:
             return Value(Kind.SHAPE)
-        gates = SWAPPED if operator == "%" else None
+        gates = SWAPPED if operator == "%" and right.const != 2 else None  # what every other round does is not rare
         if left.kind is Kind.NUMBER and right.kind is Kind.NUMBER:
             what = "tensor size" if "tensor size" in (left.qual, right.qual) else _counted(operator, left, right)
             return Value(Kind.NUMBER, gates=gates, qual=what, origins=(node,) if left.origins or right.origins else ())
