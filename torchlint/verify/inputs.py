@@ -324,9 +324,10 @@ class _Body(ast.NodeVisitor):
                 return base.each()
             if isinstance(node.slice.value, int) and (owner := self.shaped(node.value)) is not None:
                 owner.rank = max(owner.rank or 0, node.slice.value + 1, 2) if node.slice.value else owner.rank
-        index = self.of(node.slice)
-        if index is not None:
-            index.marks.add("index")
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for index in map(self.of, parts):
+            if index is not None:
+                index.marks.add("index")
         if base is not None:
             base.marks.add("sliced")
             if isinstance(node.slice, ast.Tuple) and not any(
@@ -718,6 +719,7 @@ def needs(
     compiled: bool = False,
     on_host: bool = False,
     pinned: bool = False,
+    selecting: bool = False,
     known: Mapping[tuple[str, str], Told] | None = None,
     around: str = "",
     foreign: Mapping[str, str] | None = None,
@@ -732,6 +734,7 @@ def needs(
         compiled: the receiver is compiled, as its file does it.
         on_host: what is moved lies on the host before, as it must where a transfer is measured.
         pinned: it lies in pinned memory there.
+        selecting: what indexes is a mask, as far as the code takes one.
         known: what the semantic model tells of names, by function and name.
         around: the function that the unit is a part of, where it is no function itself.
         foreign: names that modules define which measured code must not use, with what they stand for.
@@ -739,7 +742,7 @@ def needs(
     walk = _Walk(unit)
     walk.globals.update({name: _Use(name) for name in foreign or ()})
     made = _Describe(hinted, walk, ast.parse(text), compiled=compiled, known=known or {})
-    made.pinned = pinned
+    made.pinned, made.selecting = pinned, selecting
     made.grads = ".grad" in unit.source and "backward(" not in unit.source
     parameters = _parameters(unit.function)
     uses = {parameter.name: _Use(parameter.name) for parameter in parameters}
@@ -808,6 +811,7 @@ class _Describe:
         self.compiled = compiled
         self.result = Needs()
         self.pinned = False  # whether what lies on the host is pinned
+        self.selecting = False  # whether what indexes is tried as a mask first
         self.grads = False  # gradients are read that the code does not make
         self.built: dict[str, _Use] = {}  # what the receiver's constructor takes
         self.making: list[str] = []  # classes whose objects are being described
@@ -1017,6 +1021,8 @@ class _Describe:
             if not use.element.items and len(many["items"]) == 1 and many["items"][0]["kind"] == "tensor":
                 return {"kind": "choice", "of": [many, self.tensor(name, use)]}  # batches, or the rows of a tensor
             return many
+        if use.items and "sliced" in use.marks and not any(item.read - _TENSORS for item in use.items.values()):
+            return self.tensor(name, use)  # its rows have names: row, column = edges
         if use.items:
             return {
                 "kind": "tuple",
@@ -1082,7 +1088,7 @@ class _Describe:
         if "token" in use.marks | inner or _TOKENS.search(low):
             return {**described, "dtype": "tokens"}
         if "index" in use.marks | inner:
-            return {**described, "dtype": "index"}
+            return {**described, "dtype": "selecting" if self.selecting else "index"}
         if "label" in use.marks | inner:
             return {**described, "dtype": "int64"}
         if _INTEGERS.search(low) or "compared-with" in use.marks:

@@ -264,6 +264,7 @@ def _of(
         compiled=compiled,
         on_host=finding.code.startswith("TL5"),
         pinned=finding.code == "TL503",
+        selecting=finding.code == "TL105",
         known=_known(text),
         around=piece.around,
         foreign={**before.foreign, **after.foreign},

@@ -157,8 +157,12 @@ class Builder:
                     return common, "B"
                 return "float", self.shared("pattern", list(ANY_PATTERN))
             return _parted(picked)
-        kinds = {"tokens": "int64", "index": "int64", "open": "float"}
+        kinds = {"tokens": "int64", "index": "int64", "selecting": "bool", "open": "float"}
         kind = kinds.get(dtype, dtype)
+        if dtype == "selecting":
+            forms = ["bool:B", "bool:BD", "bool:BT", "bool:D", "bool:T", "bool:BTD", "int64:B", "int64:BT", "int64:"]
+            fitting = [form for form in forms if rank is None or len(_parted(form)[1]) == rank]
+            return _parted(self.pick("form", fitting or forms))
         if rank is not None:
             return kind, self.pick("form", PATTERNS.get(rank, ["B" * max(0, rank - 1) + "D"]))
         if dtype in ("tokens", "index"):
@@ -200,7 +204,7 @@ class Builder:
             fill = fill or (self.pick("fill", ["", "positive"]) if dtype == "open" and real.is_floating_point else "")
             made = made.sigmoid() if fill == "probability" else made.abs() if fill == "positive" else made
         else:
-            most = self.sizes["B"] if dtype == "index" else CLASSES
+            most = self.sizes["B"] if dtype in ("index", "selecting") else CLASSES
             if dtype == "tokens":
                 most = self.pick("below", [VOCABULARY, CLASSES, self.sizes["B"]])
             elif dtype in ("open", "labels") and not fill:
