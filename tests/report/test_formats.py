@@ -124,6 +124,7 @@ def test_summary(outcome: Outcome) -> None:
     )
     assert "2 fixable with --fix.\n" in "".join(summary.render(replace(outcome, unsafe_fixes=True)))
     assert "".join(summary.render(Outcome(findings=(), files=2))) == "All checks passed in 2 files.\n"
+    assert "".join(summary.render(Outcome(findings=(), files=0))) == "No files to check.\n"
 
 
 def test_json_has_the_agreed_keys(outcome: Outcome) -> None:

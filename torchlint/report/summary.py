@@ -19,6 +19,9 @@ def render(outcome: Outcome) -> Iterator[str]:
     if outcome.fixed:
         yield fixed_line(outcome.fixed) + "\n"
     silenced = f" ({outcome.suppressed} suppressed)" if outcome.suppressed else ""
+    if not outcome.findings and not outcome.files:
+        yield "No files to check.\n"
+        return
     if not outcome.findings:
         yield f"{style.good('All checks passed')} in {plural(outcome.files, 'file')}{silenced}.\n"
         return
