@@ -360,10 +360,7 @@ def _stacked(flagged: _Flagged) -> Repair | None:
                 edits.append(Edit(end, whole_end, f".{node.func.id}()" if generator else f").{node.func.id}()"))
                 return Repair(tuple(edits), f"one reduction on the device instead of Python's {node.func.id}")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("max", "min"):
-            if not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args):
-                given = ", ".join(map(ast.unparse, node.args))
-                text = f"torchlint_together(({given})).{node.func.id}()"
-                return Repair(flagged.instead(node, text), f"one reduction on the device, not Python's {node.func.id}")
+            return Repair(_recorded(flagged, node), _REPLAYED) if _can_move(node) else None
     return None
 
 
