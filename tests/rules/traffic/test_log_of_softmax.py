@@ -30,6 +30,14 @@ FIRES = {
             p = u.softmax(-1)
             return torch.log(1e-7 + p[torch.arange(len(y)), y])  # TL303
         """,
+    "one that is written out": """
+        import torch
+
+        def f(u):
+            e = torch.exp(u)
+            p = e / e.sum(dim=1, keepdim=True)
+            return -torch.log(p.diagonal()).mean()  # TL303
+        """,
     "a Sequential that ends in one": """
         import torch
         from torch import nn
@@ -51,6 +59,12 @@ FIRES = {
         """,
 }
 SILENT = {
+    "a share of other exponentials": """
+        import torch
+
+        def f(u, v):
+            return -torch.log(torch.exp(u) / torch.exp(v).sum(dim=1)).mean()
+        """,
     "a mixture": """
         import torch
 

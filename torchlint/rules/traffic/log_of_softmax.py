@@ -12,6 +12,7 @@ from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _softmax_repairs
+from torchlint.rules.traffic.naive_softmax import exponential_of
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -29,26 +30,32 @@ class LogOfSoftmax(Rule):
     summary = "The logarithm of a softmax is taken in two steps"
     fix_availability = FixAvailability.SOMETIMES
     calls = ("torch.log", "torch.log_", "torch.special.log", ".log", ".log_")
-    words = ("softmax", "Softmax", "Softmax2d")
+    words = ("softmax", "Softmax", "Softmax2d", "exp", "exp_")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         made = called(site)
         if made is None or made.name != "log" or not made.operands or surroundings.in_test(site.context):
             return
-        found = reach(model, made.operands[0], lambda step: step.name == "softmax", lambda step: _passes(model, step))
+        found = reach(model, made.operands[0], lambda step: _is_softmax(model, step), lambda step: _passes(model, step))
         if found is None:
             return
         softmax = found.operations[0]
-        logits = quote(softmax.operands[0]) if softmax.operands else "the logits"
+        written = exponential_of(model, softmax)
+        source = softmax if written is None else written.operations[0]
+        logits = quote(source.operands[0]) if source.operands else "the logits"
         yield Report(
             site.node,
             f"{quote(site.node)} takes the logarithm of {quote(softmax.node)}: the probabilities cross memory "
             "twice, and small ones are zero before the logarithm sees them",
             f"take `log_softmax` of {logits}, or give them to `cross_entropy`",
-            Confidence.LIKELY if found.certain else Confidence.POSSIBLE,
+            Confidence.LIKELY if found.certain and (written is None or written.certain) else Confidence.POSSIBLE,
             (("the softmax", softmax.node),),
             _softmax_repairs.log_softmax(model, site),
         )
+
+
+def _is_softmax(model: Model, step: Operation) -> bool:
+    return step.name == "softmax" or exponential_of(model, step) is not None
 
 
 def _passes(model: Model, step: Operation) -> tuple[cst.BaseExpression, ...]:

@@ -66,7 +66,7 @@ class NaiveSoftmax(Rule):
     def _check(self, made: Operation, context: Context, model: Model) -> Iterator[Report]:
         if surroundings.in_test(context):
             return
-        exponential = _softmax(model, made)
+        exponential = exponential_of(model, made)
         if exponential is None:
             return
         plain = exponential.certain and not _is_written_to(exponential.operations[0], model)
@@ -95,7 +95,7 @@ def _fix(model: Model, made: Operation) -> NodeFix | None:
     return next((fix for fix in fixes if fix is not None), None) if made.name in ("div", "mul") else None
 
 
-def _softmax(model: Model, made: Operation) -> Reached | None:
+def exponential_of(model: Model, made: Operation) -> Reached | None:
     """The exponential, where an operation divides it by its own sum."""
     if made.name == "normalize":
         order = made.argument(1, "p")
