@@ -96,7 +96,7 @@ def pieces(
             found = True
             yield piece
         seen: set[str] = set()
-        for needed in _NEEDED if path and blocks else ():
+        for needed in _NEEDED if blocks else ():
             thinned = _thinned(before, one, after, other, path, _span(before, finding), needed)
             if thinned is not None:
                 thin, thinner = thinned
@@ -576,8 +576,9 @@ def _regions(
             ways.append(flagged)
         elif not whole_loops and path and index == len(chain) - 1:
             bare.append(flagged)
-    if path and blocks:
-        ways += [(_undocumented(block), _undocumented(opposite)) for block, opposite in (*chain[:1], *chain[1:][-1:])
+    if (path or thinned) and blocks:
+        outermost = chain[: 1 if path else 0]
+        ways += [(_undocumented(block), _undocumented(opposite)) for block, opposite in (*outermost, *chain[1:][-1:])
                  if len(path) > 1 or thinned or block is not top.body]  # fmt: skip
     for chosen, against in (*ways, *bare):
         if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
@@ -616,10 +617,10 @@ def _thinned(
             the results of other calls are given, or nothing; then the flagged expression stands for its statement.
     """
     row, plain = span[0][0], level != "everything"
-    top, twin = _follow(one, path), _follow(other, path)
+    top, twin = (_follow(one, path), _follow(other, path)) if path else (one, other)
     if top is None or twin is None:
         return None
-    chain = list(_blocks(top, twin, row))
+    chain = list(_blocks(top, twin, row))[0 if path else 1 :]  # what a module binds is given
     if not chain:
         return None
     covered = [next(i for i, node in enumerate(block) if _first(node) <= row <= _end(node)) for block, _ in chain]

@@ -541,7 +541,10 @@ def network_class(torch: Any, builder: Builder) -> Any:
 
         def forward(self, *given: Any, **named: Any) -> Any:
             if not tensors(torch, [*given, *named.values()]):
-                return self.another()
+                if self.gives is None or self.gives["kind"] == "result":
+                    return self.another()
+                # What is taken apart is no network: it computes from what it holds itself.
+                given = (torch.ones(builder.sizes["B"], self.width, device=self.middle.weight.device),)
             hidden, first = self.hidden([*given, *named.values()])
             if self.gives is None:
                 return self.output("", hidden, first, self.at)
