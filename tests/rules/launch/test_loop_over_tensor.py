@@ -36,6 +36,15 @@ FIRES = {
                 parts.append((a[:, i] - b[:, i]).pow(2).mean(-1))
             return torch.stack(parts).sum()
         """,
+    "by chance, with a number drawn for each sample": """
+        import random
+
+        def work(a, b):
+            out = torch.empty_like(a)
+            for i in range(a.shape[0]):  # TL201
+                out[i] = a[i].flip(-1) if random.random() < 0.5 else a[i] * random.uniform(0.8, 1.2)
+            return out.sum()
+        """,
     "stored under the position, a nest": """
         def work(a, b):
             n, m = a.size(0), b.size(0)
@@ -91,6 +100,13 @@ FIRES = {
         """,
 }
 SILENT = {
+    "as much of each sample as is drawn": """
+        import random
+
+        def work(a, b):
+            parts = [a[i, : int(random.uniform(1, 9))].mean(0) for i in range(a.shape[0])]
+            return torch.stack(parts).sum()
+        """,
     "each round takes what the last one appended": """
         import torch
         from torch import nn

@@ -33,6 +33,11 @@ _HARMLESS_BUILTINS: Final = frozenset(
     """len int float bool range enumerate zip isinstance min max abs sum list tuple dict set round any all reversed
     getattr hasattr slice""".split()
 )
+# Numbers that are drawn for a round, as they can be for all of them at once.
+_DRAWS: Final = frozenset(
+    """random.random random.uniform random.gauss random.normalvariate numpy.random.rand numpy.random.random
+    numpy.random.uniform numpy.random.randn numpy.random.normal""".split()
+)
 _COPIES_TO_HOST: Final = frozenset("cpu numpy".split())
 _TRAINS: Final = frozenset("backward step zero_grad".split())
 _DEPTH: Final = 3  # helpers within helpers
@@ -129,6 +134,8 @@ def _takes_batches(model: Model, site: sites.Call, seen: frozenset[FunctionInfo]
         )
     if namespace == "math":
         return Confidence.SURE
+    if callee in _DRAWS:
+        return Confidence.SURE if _weighs(model, site) else None
     if (
         callee.split(".", 1)[0] in known.HOST_LIBRARIES
         or namespace.startswith(("numpy", "str"))
@@ -146,6 +153,14 @@ def _takes_batches(model: Model, site: sites.Call, seen: frozenset[FunctionInfo]
         ):
             return Confidence.SURE
     return Confidence.POSSIBLE
+
+
+def _weighs(model: Model, site: sites.Call) -> bool:
+    """Whether a number is compared, or computed with a tensor: as a position it would cut pieces of their own."""
+    around = model.parent(site.node)
+    if isinstance(around, cst.BinaryOperation):
+        return model.value(around).is_tensor
+    return isinstance(around, cst.Comparison)
 
 
 def _own(model: Model, target: FunctionInfo, seen: frozenset[FunctionInfo]) -> Confidence | None:
