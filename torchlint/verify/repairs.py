@@ -482,9 +482,10 @@ def _made_below(flagged: _Flagged, move: ast.Call, target: str) -> Repair | None
     }
     if not called & functions or not _can_move(made):
         return None
-    start, end = flagged.span(made)
-    edits = (Edit(start, start, f"torchlint_there({target}, lambda: ("), Edit(end, flagged.span(move)[1], "))"))
-    return Repair(edits, "the tensor made on the device, which is torch's default while it is made")
+    text = f"torchlint_there({target}, lambda: ({ast.unparse(made)}))"
+    return Repair(
+        flagged.instead(move, text), "the tensor made on the device, which is torch's default while it is made"
+    )
 
 
 def _is_factory(call: ast.Call) -> bool:
