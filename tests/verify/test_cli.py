@@ -65,10 +65,11 @@ def test_a_plan_is_made_without_torch_and_comes_with_its_worker(project: Path, m
     assert ladder == sorted(ladder, key=["in place", "extracted", "template"].index)
     compile((project / "worker.py").read_text(encoding="utf-8"), "worker.py", "exec")
 
-    again = ("--isolated", "--no-cache", "--select", "TL101", "--plan", "plan.json", "train.py")
-    assert run(*again).return_value == 0
+    again = ("--isolated", "--no-cache", "--select", "TL101", "train.py", "--plan")
+    assert run(*again, "plan.json").return_value == 0
+    assert "worker.py: the worker goes there" in str(run(*again, "worker.py").exception)
     (project / "worker.py").write_text("mine = 1\n", encoding="utf-8")
-    assert "worker.py: is there already" in str(run(*again).exception)
+    assert "worker.py: is there, and is no worker" in str(run(*again, "plan.json").exception)
     assert (project / "worker.py").read_text(encoding="utf-8") == "mine = 1\n"
 
 

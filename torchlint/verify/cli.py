@@ -126,15 +126,17 @@ def _verify(paths: Sequence[Path], given: dict[str, Any]) -> int:
     from torchlint.cli.lint import lint
     from torchlint.verify import plan
 
-    devices = [] if given["plan_file"] is not None else _devices(given["verify_device"])
+    plan_file = given["plan_file"]
+    worker = None if plan_file is None else _worker_beside(plan_file)
+    devices = [] if worker is not None else _devices(given["verify_device"])
     linted = lint(paths, options.configuration(given), quiet=given["quiet"], name=given["stdin_filename"])
     for message in linted.errors:
         console.error(message)
     if linted.interrupted:
         return EXIT_INTERRUPTED
     made = plan.make(linted.findings, linted.source, _choices(given))
-    if given["plan_file"] is not None:
-        return _write_plan(made, given["plan_file"])
+    if worker is not None:
+        return _write_plan(made, plan_file, worker)
     answer = _measure(made, devices, given)
     found = _conclude(answer, given, bool(linted.findings))
     return EXIT_ERROR if linted.errors else found
@@ -163,29 +165,34 @@ def _devices(kind: str) -> list[str]:
     return [f"cuda:{index}" for index in range(count)]
 
 
-def _write_plan(made: dict[str, Any], file: Path) -> int:
-    worker = file.parent / "worker.py"
-    code = bundle()
-    if worker.exists() and not _is_ours(worker, code):
-        raise click.ClickException(
-            f"{worker}: is there already, and is no worker of torchlint: plan into another folder"
-        )
+def _worker_beside(plan: Path) -> Path:
+    """Where the worker goes that runs a plan.
+
+    Raises ClickException where something else stands there.
+    """
+    worker = plan.parent / "worker.py"
+    if plan.name == worker.name:
+        raise click.ClickException(f"{plan}: the worker goes there: give the plan another name")
+    try:
+        first = read_regular(worker).partition(b"\n")[0]
+    except FileNotFoundError:
+        return worker
+    except OSError:
+        first = b""
+    if first != bundle().partition("\n")[0].encode():
+        raise click.ClickException(f"{worker}: is there, and is no worker of torchlint: plan into another folder")
+    return worker
+
+
+def _write_plan(made: dict[str, Any], file: Path, worker: Path) -> int:
     write_atomically(file, json.dumps(made, indent=1) + "\n")
-    write_atomically(worker, code)
+    write_atomically(worker, bundle())
     console.write([
         f"{len(made['experiments'])} experiments for {len(made['findings'])} findings in {file}\n",
         f"Run it where a GPU is: python {worker.name} {file.name} --out results.json\n",
         "Then here: torchlint verify --merge results.json\n",
     ])  # fmt: skip
     return EXIT_OK
-
-
-def _is_ours(file: Path, code: str) -> bool:
-    """Whether a file begins as the worker does, of this version or another."""
-    try:
-        return read_regular(file).decode("utf-8", "replace").startswith(code.partition("\n")[0])
-    except OSError:
-        return False
 
 
 def _run_plan(file: Path, given: dict[str, Any]) -> int:

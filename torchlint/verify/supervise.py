@@ -122,7 +122,7 @@ def run(
         experiment's id {"status": "measured", ...} or {"status": "not run", "reason": ...}, "interrupted": whether a
         signal ended the run before its end, with what was measured until then}.
     """
-    with tempfile.TemporaryDirectory(prefix="torchlint-run-") as folder:
+    with tempfile.TemporaryDirectory(prefix="torchlint-") as folder:
         script = os.path.join(folder, "worker.py")
         with open(script, "w", encoding="utf-8") as file:
             file.write(bundle())
