@@ -197,3 +197,59 @@ def gather(net, opt, feed, kept):
             kept.append(loss.detach().cpu())  # TL103
         if k % 50 == 0:
             kept.append(loss.item())
+
+
+class Clocked:
+    def __init__(self, label):
+        self.label = label
+
+    def __call__(self, work):
+        def clocked(*given):
+            begun = time.time()
+            made = work(*given)
+            print(self.label, time.time() - begun)  # TL701
+            return made
+
+        return clocked
+
+
+class Served:
+    def __init__(self, net):
+        self.net = net.cuda().eval()
+        self.spent = []
+
+    @Clocked("forward")
+    @torch.no_grad()
+    def forward(self, x):
+        return self.net(x.cuda())
+
+    @torch.inference_mode()
+    def once(self, x):
+        torch.cuda.synchronize()
+        begun = time.perf_counter()
+        self.net(x)
+        torch.cuda.synchronize()
+        self.spent.append(time.perf_counter() - begun)
+
+    def all(self, parts):
+        self.once(parts[0])
+        self.spent.clear()
+        for part in parts:
+            self.once(part)
+        return sum(self.spent) / len(self.spent)
+
+
+def teach(net, opt, feed, labels, origin):
+    net.cuda()
+    words = 0
+    for batch in feed:
+        ids, kept = batch["ids"].cuda(), batch["kept"].cuda()
+        rows = batch["rows"].tolist()
+        each = nn.functional.cross_entropy(net(ids), labels[batch["at"]].cuda(), reduction="none")
+        loss = (each * kept[:, 1:]).sum() / kept[:, 1:].sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        words += kept.sum()
+        origin.update(rows)
+    return words.item()

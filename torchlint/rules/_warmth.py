@@ -50,6 +50,7 @@ def _warm(function: FunctionInfo, before: list[sites.Call], name: str, model: Mo
         return any(_runs(call, name, model, 1) for call in own_calls(model.root, model))
     # A call whose result nobody takes is a warm-up itself, not a measurement.
     measuring = [caller for caller in function.callers if not _is_discarded(caller.node, model)]
+    measuring = measuring or function.callers[1:]  # it keeps the figures itself
     return bool(measuring and depth) and all(
         _warm_at(caller.node, caller.context, function, name, model, depth - 1) for caller in measuring
     )

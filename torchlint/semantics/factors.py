@@ -70,7 +70,7 @@ def _sides(node: cst.BinaryOperation, *, sure: bool) -> list[cst.BaseExpression]
         return [node.left]
     if sure and isinstance(node.operator, (cst.Multiply, cst.MatrixMultiply, cst.Power, cst.Modulo)):
         if not any(isinstance(side, cst.BaseNumber) for side in sides):
-            return [side for side in sides if not isinstance(side, (cst.Name, cst.Attribute))]
+            return [side for side in sides if not isinstance(side, (cst.Name, cst.Attribute, cst.Subscript))]
     return sides
 
 

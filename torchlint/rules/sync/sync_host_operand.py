@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Confidence
 from torchlint.knowledge import waits as table
+from torchlint.knowledge.devices import PLACING
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.sync import _measured as measured
@@ -68,7 +69,7 @@ class SyncHostOperand(Rule):
         )
         confidence = wait.confidence
         if copied is not None and index is not None:
-            unsure = _may_be_element(index) or not _holds_numbers(index)
+            unsure = _may_be_element(index) or not _holds_numbers(index) or _is_placed(site, model)
             if unsure or _of_arrays(site.base, index) or _copies_argument(index, model):
                 confidence = Confidence.POSSIBLE
             what = f"the index {quote(copied)} is on the host and is copied to the device"
@@ -129,6 +130,12 @@ def _of_arrays(base: Value, index: Value) -> bool:
     """
     is_mask = index.kind is Kind.NDARRAY and index.dtype == "bool"
     return is_mask and bool(base.device & HOST) and not base.attached
+
+
+def _is_placed(site: sites.Subscript, model: Model) -> bool:
+    """Whether what is picked is moved to a device at once: then what it is picked from was on the host, most likely."""
+    around = None if site.base.may_be_device else model.parent(site.node)
+    return isinstance(around, cst.Attribute) and around.attr.value in PLACING
 
 
 def _copies_argument(index: Value, model: Model) -> bool:

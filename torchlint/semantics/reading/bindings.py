@@ -13,7 +13,7 @@ from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.names import attribute_asked, dotted, holder, identifier
 from torchlint.semantics.project import Missing
 from torchlint.semantics.reading.calls import CallReader
-from torchlint.semantics.reading.evidence import COUNTED, MOVED
+from torchlint.semantics.reading.evidence import COUNTED, MOVED, PART_MOVED
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
@@ -200,6 +200,8 @@ class BindingReader(CallReader):
             name = identifier(target.value)
             if value.kind is Kind.UNKNOWN:
                 value = self.refine(value, self.frame.info.duck.get(name))
+            if type(node) is cst.For or isinstance(node, cst.BaseComp):
+                value = self.unmoved_batch(name, value)
             rooted = self.rooted(value, name)
             if rooted is not value and value_node is not None:
                 self.note_graph_makers(value_node)
@@ -247,6 +249,12 @@ class BindingReader(CallReader):
         duck, names = self.frame.info.duck, (dotted(element.value) for element in elements)
         moved = any(name is not None and MOVED in duck.get(name, ()) for name in names)
         return value.but(device=HOST) if moved else value
+
+    def unmoved_batch(self, name: str, value: Value) -> Value:
+        """A batch that a loop takes: where something in it is moved to the device, all of it comes from the host."""
+        if value.kind not in (Kind.UNKNOWN, Kind.BATCH) or value.device & DEVICE:
+            return value
+        return value.but(device=HOST) if PART_MOVED in self.frame.info.duck.get(name, ()) else value
 
     def assign_attribute(
         self, target: cst.Attribute, value: Value, node: cst.CSTNode, value_node: cst.BaseExpression | None

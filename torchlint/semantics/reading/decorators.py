@@ -125,6 +125,10 @@ class DecoratorReader(OwnCallReader):
                 if decorator.fn is not None and decorator.fn.parameters:
                     self.pass_value(decorator.fn.parameters[0], node, function, {})
                 return function  # a factory of decorators: what else it does is not known
+            wraps = called.cls.find_method("__call__") if called.cls is not None and called.kind is Kind.CLASS else None
+            if wraps is not None and len(wraps.parameters) > 1:
+                self.pass_value(wraps.parameters[1], node, function, {})
+                return function  # the same, by an object
         elif decorator.fn is not None and decorator.fn.parameters:
             # A decorator of this file: its wrapper calls this very function.
             self.pass_value(decorator.fn.parameters[0], node, function, {})

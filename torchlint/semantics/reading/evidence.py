@@ -30,6 +30,9 @@ BACKWARD = "()backward"  # evidence: backward runs on it
 MOVED = "()device"  # evidence: it is moved to a device, so that it was not there before
 
 
+PART_MOVED = "[]device"  # evidence: what it has under some key is moved to a device: the rest was not there either
+
+
 BITS = "&"  # evidence: it is negated or combined bit by bit, as masks are
 
 

@@ -11,7 +11,7 @@ from torchlint.semantics import sites
 from torchlint.semantics.functions import EffectKind, Role
 from torchlint.semantics.names import dotted
 from torchlint.semantics.reading.containers import Arguments, ContainerReader
-from torchlint.semantics.reading.evidence import MOVED
+from torchlint.semantics.reading.evidence import MOVED, PART_MOVED
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
@@ -313,6 +313,8 @@ class TensorReader(ContainerReader):
             moved = dotted(site.receiver_node) if site.receiver_node is not None else None
             if moved is not None:
                 self.note_evidence(moved, MOVED)
+            elif type(site.receiver_node) is cst.Subscript and self.entry_name(site.receiver_node) is not None:
+                self.note_evidence(dotted(site.receiver_node.value) or "", PART_MOVED)
         if device == HOST and not receiver.on_host and method != "pin_memory" and blocking:
             self.host_read(receiver, node)
         if device == HOST and method != "pin_memory":
