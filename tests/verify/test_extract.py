@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from torchlint.findings import Finding
+from torchlint.findings import Edit, Finding
 from torchlint.verify import extract
 
 TEXT = '''\
@@ -262,6 +262,20 @@ def test_of_a_statement_its_flagged_expression_is_enough(cut: Callable[..., list
     rows = [row.rstrip() for row in last.before.source.split("\n")]
     assert rows[3:7] == ["def flagged(x):", "    pass", "", "    return (torch.sum(x).item())"]
     assert last.after.source.split("\n")[6] == "    return (torch.sum(x))"
+
+
+def test_a_backward_stays_where_graphs_are_kept(make_finding: Callable[..., Finding]) -> None:
+    text = (
+        "def f(self, xs):\n    for x in xs:\n        y = self.net(x)\n        self.log(y)\n        y.sum().backward()\n"
+    )
+    text += "        kept = y.norm()\n        self.kept.append(kept)\n"
+    finding = make_finding(text, "self.kept.append(kept)", code="TL602")
+    edits = [Edit(finding.start, finding.end, "self.kept.append(kept.detach())")]
+    lines = text.split("\n")
+    last = list(extract.pieces(finding, lines, extract.repaired(lines, edits), edits, whole_loops=True))[-1]
+    assert last.what == "what line 7 needs of lines 2 to 7 of f"
+    assert "backward()" in last.before.source
+    assert "log" not in last.before.source
 
 
 def test_a_value_that_is_read_and_nothing_else_is_not_cut_out_alone(cut: Callable[..., list[extract.Piece]]) -> None:

@@ -89,7 +89,8 @@ CASES = [
      ["with torch.autograd.set_detect_anomaly(False):\n    f()"]),
     ("TL903", "n = nn.DataParallel(n)", "nn.DataParallel(n)", ["n = (n)"]),
     ("TL508", "y = torch.zeros(3).to(d)", "torch.zeros(3).to(d)", []),
-    ("TL602", "kept.append(out)", "kept.append(out)", ["kept.append(out.detach())"]),
+    ("TL602", "kept.append(out)", "kept.append(out)",
+     ["kept.append(out.detach())", "kept.append(torchlint_detached(out))"]),
     ("TL201", "y = [f(r) for r in x if r]", "[f(r) for r in x if r]", []),
     ("TL302", "y = x.softmax(-1)", "x.softmax(-1)", []),
 ]  # fmt: skip

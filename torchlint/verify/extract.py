@@ -96,7 +96,8 @@ def pieces(
             found = True
             yield piece
         seen: set[str] = set()
-        for needed in _NEEDED if blocks else ():
+        levels = list(_NEEDED) if blocks else ["everything"] if finding.code in _GROWING else []
+        for needed in levels:
             thinned = _thinned(before, one, after, other, path, _span(before, finding), needed)
             if thinned is not None:
                 thin, thinner = thinned
@@ -596,6 +597,7 @@ def _regions(
         yield Piece("extracted", what, unit, other_unit, ".".join(path))
 
 
+_GROWING = ("TL601", "TL602", "TL605")  # what is kept grows by what a step computes, and by that alone
 _NEEDED = {
     "everything": "",
     "computed": ", from what torch computes alone",
@@ -631,13 +633,14 @@ def _thinned(
     alone = _flagged_in(leaf, span) if plain and isinstance(leaf, _SIMPLE) else None
     needed |= set() if judged else _reads(alone[0] if alone else leaf)
     modules = _modules(one)
-    kept: set[ast.stmt] = set()
     others = [
         statement
         for depth, ((block, _), at) in enumerate(zip(chain, covered, strict=True))
         for index, statement in enumerate(block)
         if index < at or (index > at and any(isinstance(node, (ast.For, ast.While)) for node in around[:depth]))
     ]
+    kept = {one for one in others if level == "everything" and _trains(one)}  # after its backward a graph keeps less
+    needed = needed.union(*map(_reads, kept))
     growing = level != "nothing"
     while growing:
         growing = False

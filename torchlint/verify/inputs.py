@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchlint.verify.allowed import NAMES
+from torchlint.verify.allowed import ATTRIBUTES, NAMES, REFUSED_ATTRIBUTES
 from torchlint.verify.extract import Unit
 from torchlint.verify.told import Told, refined
 
@@ -1117,7 +1117,7 @@ class _Describe:
         ordinary = _MODULE | _PASS | {"zero_grad", "training", "module", "forward", "to", "double", "register_buffer"}
         calls = {}
         for attribute, below in use.attributes.items():
-            if attribute not in ordinary and not attribute.startswith("_"):
+            if attribute not in ordinary and (not attribute.startswith("_") or _is_their_own(attribute)):
                 calls[attribute] = self.answer(attribute, below)
                 self.result.attributes.add(attribute)
         gives = self.gives(name, use.result) if use.result is not None else None
@@ -1196,6 +1196,14 @@ class _Describe:
                 for key, item in described["items"].items()
             }
         return {"kind": "loader", "items": [self.placed(described, element)]}
+
+
+_TORCHS = frozenset(f"{ATTRIBUTES} {REFUSED_ATTRIBUTES}".split())
+
+
+def _is_their_own(attribute: str) -> bool:
+    """Whether a private attribute is none that modules have."""
+    return not attribute.startswith("__") and attribute not in _TORCHS
 
 
 # What methods of tokenizers give.

@@ -537,6 +537,17 @@ def _detached(flagged: _Flagged) -> Repair | None:
     return None
 
 
+def _detached_inside(flagged: _Flagged) -> Repair | None:
+    """What is kept is kept without the graphs of the tensors that it holds."""
+    for node in flagged.marked(ast.Call, ast.Expr):
+        call = node.value if isinstance(node, ast.Expr) else node
+        kept = call.args[-1] if isinstance(call, ast.Call) and call.args else None
+        if isinstance(kept, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+            return Repair(flagged.around(kept, "torchlint_detached(", ")"), "the tensors that are kept are detached")
+        return None
+    return None
+
+
 def _moved_once(flagged: _Flagged) -> Repair | None:
     """What is moved on every round is there already."""
     return _once(flagged, "what is moved is moved once and kept")
@@ -883,7 +894,7 @@ _MAKERS: Mapping[str, Sequence[Callable[[_Flagged], Repair | None]]] = {
     "TL504": (_pinned,),
     "TL508": (_made_there,),
     "TL509": (_moved_once,),
-    "TL602": (_detached,),
+    "TL602": (_detached, _detached_inside),
     "TL605": (_detached,),
     "TL606": (_statement_left_out,),
     "TL704": (_switched_off,),

@@ -613,6 +613,12 @@ class Batches:
     def __getitem__(self, index: Any) -> Any:
         return self._made[index]
 
+    def _shown(self, *given: Any, **named: Any) -> None:
+        """What a progress bar around it is given to show, which makes texts of it."""
+        str((given, named))
+
+    set_description = set_description_str = set_postfix = set_postfix_str = update = close = write = _shown
+
 
 class Plain:
     """A stand-in with the attributes the plan gives it, or code that calls its class."""
