@@ -18,6 +18,24 @@ FIRES = {
                 out = y if out is None else join((out, y))  # TL203
             return out
         """,
+    "entries of a table, by name, by number, through a choice": """
+        import torch
+
+        @torch.no_grad()
+        def f(net, feed, n):
+            net.cuda()
+            told, kinds = {}, [torch.empty(0, device="cuda") for _ in range(9)]
+            for x, y in feed:
+                out = net(x.cuda())
+                told["y"] = torch.cat([told["y"], out]) if "y" in told else out  # TL203
+                for name, part in zip("ab", out.items()):
+                    told[name] = part
+                for name, part in out.items():
+                    told[name] = torch.cat([told[name], part])  # TL203
+                for c in range(n):
+                    kinds[c] = torch.cat([kinds[c], out[y.cuda() == c]])  # TL203
+            return told, kinds
+        """,
     "hstack, from the front": """
         import torch
 
@@ -58,6 +76,33 @@ FIRES = {
         """,
 }
 SILENT = {
+    "entries that each step comes to once, begins anew, or fills up": """
+        import torch
+
+        @torch.no_grad()
+        def f(net, feed):
+            net.cuda()
+            held, shown = {}, {"x": torch.empty(0, device="cuda")}
+            for x, ids in feed:
+                out = net(x.cuda())
+                new = {}
+                for name, part in out.items():
+                    new[name] = torch.cat([new[name], part])
+                key = ids[0]
+                held[key] = torch.cat([held[key], out["y"]])
+                for i, part in zip(ids, out["y"]):
+                    held[i] = torch.cat([held[i], part])
+                if shown["x"].size(0) < 10:
+                    shown["x"] = torch.cat([shown["x"], x[:1].cuda()])
+            return held, shown
+
+        def merge(paths):
+            whole = {}
+            for path in paths:
+                for name, part in torch.load(path).items():
+                    whole[name] = torch.cat([whole[name], part]) if name in whole else part
+            return whole
+        """,
     "once, after the loop": """
         import torch
 

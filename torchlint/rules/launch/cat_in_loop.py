@@ -14,14 +14,15 @@ from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.launch import _repairs
 from torchlint.rules.launch._short import is_short
 from torchlint.semantics import rounds, sites, surroundings
-from torchlint.semantics.contexts import Context, Iterates
+from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.nodes import within
-from torchlint.semantics.targets import bound_names
+from torchlint.semantics.targets import bound_names, loop_names
 from torchlint.semantics.values import Gate, Kind, Value
 
+_LITERALS: Final = (cst.SimpleString, cst.Integer)
 _FAR: Final = 6  # names from a piece to what grows
 # What makes less of a tensor than there was.
 _REDUCES: Final = frozenset(
@@ -45,7 +46,7 @@ class CatInLoop(Rule):
         grown = _grown(site, model)
         if grown is None or surroundings.in_test(site.context):
             return
-        found = _growing_loop(site, model)
+        found = _growing_loop(site, grown, model)
         if found is None:
             yield from _growing_calls(grown, site, model)
             return
@@ -59,6 +60,10 @@ class CatInLoop(Rule):
             confidence = Confidence.POSSIBLE  # once, of what a program is set up with; or of a few kinds
         if kind is Iterates.LAYERS:
             confidence = Confidence.POSSIBLE  # a dense block: the next layer reads what has grown
+        if _is_filled_up(grown, site.context, loop):
+            confidence = Confidence.POSSIBLE  # no longer than is asked
+        if isinstance(grown, cst.Subscript) and model.hot(site.context) is None:
+            confidence = Confidence.POSSIBLE  # tables are merged from a few parts as well
         if _is_cut(grown, site, model):
             confidence = Confidence.POSSIBLE  # a buffer or a window: it stays about as long as it is
         if _doubles(site, grown, model):
@@ -101,12 +106,25 @@ def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
     lists = (given.body, given.orelse) if isinstance(given, cst.IfExp) else (given,)  # the first round has no other
     for element in (e for one in lists if isinstance(one, (cst.List, cst.Tuple)) for e in one.elements):
         part = element.value
+        if _is_entry_of_table(part, site, model):
+            return part
         if isinstance(part, cst.Subscript) and not any(isinstance(at.slice, cst.Slice) for at in part.slice):
             part = part.value  # its rows in another order, as beams are put
         value = model.value(part)
         if site.node in value.origins or (value.ident is not None and _fed_back(site, model)):
             return None if _under_another_key(part, site, model) else element.value
     return None
+
+
+def _is_entry_of_table(part: cst.BaseExpression, site: sites.Call, model: Model) -> bool:
+    """Whether an entry of a dictionary or list is put back under its key: `rows[k] = torch.cat([rows[k], new])`."""
+    statement = site.statement
+    return (
+        isinstance(part, cst.Subscript)
+        and isinstance(statement, cst.Assign)
+        and model.value(part.value).kind is Kind.CONTAINER
+        and any(target.target.deep_equals(part) for target in statement.targets)
+    )
 
 
 def _under_another_key(part: cst.BaseExpression, site: sites.Call, model: Model) -> bool:
@@ -157,6 +175,26 @@ def _is_cut(grown: cst.BaseExpression, site: sites.Call, model: Model) -> bool:
         and dotted(assign.value_node.value) == name
         and any(isinstance(part.slice, cst.Slice) for part in assign.value_node.slice)
         for assign in model.sites.assigned(name, around)
+    )
+
+
+def _is_filled_up(grown: cst.BaseExpression, context: Context, loop: Context) -> bool:
+    """Whether it grows only as long as it is shorter than something: `if kept.size(0) < 10:`."""
+    names = names_read(grown)
+    tests = (
+        link.test
+        for link in context.chain()
+        if link.scope is Scope.BRANCH and link.inside(loop) and not link.negated and link.test is not None
+    )
+    return any(
+        isinstance(test, cst.Comparison)
+        and isinstance(test.comparisons[0].operator, (cst.LessThan, cst.LessThanEqual))
+        and names & names_read(test.left)
+        and any(
+            isinstance(part, cst.Name) and part.value in ("size", "shape", "len", "numel")
+            for part in within([test.left])
+        )
+        for test in tests
     )
 
 
@@ -213,12 +251,37 @@ def _takes_many(part: cst.BaseSlice) -> bool:
     return isinstance(part, cst.Slice) and part.lower is None
 
 
-def _growing_loop(site: sites.Call, model: Model) -> tuple[Context, Confidence] | None:
+def _growing_loop(site: sites.Call, grown: cst.BaseExpression, model: Model) -> tuple[Context, Confidence] | None:
     """The loop that makes the tensor grow: around the call, or around a call of its function."""
+    if _is_entry_of_table(grown, site, model):
+        return _loop_of_entry(site, names_read(grown), model)
     around = _round(site.context)
     if around is not None:
         return around, Confidence.LIKELY
     return _calling_loop(site, site.context, model, set())
+
+
+def _loop_of_entry(site: sites.Call, names: set[str], model: Model) -> tuple[Context, Confidence] | None:
+    """The loop in which one entry of a table grows; a loop through the keys comes to each of them once."""
+    confidence = Confidence.LIKELY
+    for loop in site.context.enclosing_loops():
+        if loop_names(loop.node) & names:
+            names = names - loop_names(loop.node)
+            if not _goes_through_all(loop):
+                confidence = Confidence.POSSIBLE
+        elif isinstance(loop.node, (cst.For, cst.While)):
+            bound = [assign.value_node for name in names for assign in model.sites.assigned(name, loop)]
+            return None if any(not isinstance(value, _LITERALS) for value in bound) else (loop, confidence)
+    return None
+
+
+def _goes_through_all(loop: Context) -> bool:
+    """Whether a loop goes through the names or numbers of a table's entries, the same in each run of it."""
+    iterable = loop.node.iter if isinstance(loop.node, cst.For) else None
+    if isinstance(iterable, cst.Call):
+        called = iterable.func.attr.value if isinstance(iterable.func, cst.Attribute) else dotted(iterable.func)
+        return called in ("items", "keys", "range", "enumerate")
+    return isinstance(iterable, (cst.List, cst.Tuple))
 
 
 def _round(context: Context) -> Context | None:
