@@ -260,6 +260,8 @@ def test_a_dictionary_of_what_another_holds_is_read_as_that_one() -> None:
         ("def f(x, *, w, k=1):\n    return x.sum() @ w\n", {"x": {"kind": "tensor"}, "w": {"kind": "tensor"}}),
         ("def f(e, near):\n    a, b = e[:, near]\n    row, column = e\n    return row\n",
          {"e": {"kind": "tensor", "rank": 2}, "near": {"kind": "tensor", "dtype": "index"}}),
+        ("def f(w, x):\n    w.add_scalar('x', x['a'], 1)\n", {"w": {"kind": "inert"}}),
+        ("def f(a, b, x):\n    same = a == b\n    return x[same]\n", {"a": {"kind": "tensor"}}),
         ("def f(mode):\n    if mode == 'a' or mode == 'b':\n        return 1\n",
          {"mode": {"kind": "guess", "value": "a", "others": ["b", "another"]}}),
     ],

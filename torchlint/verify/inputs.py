@@ -47,6 +47,7 @@ _PASS = frozenset(
 )
 _MODULE = frozenset("parameters named_parameters train eval state_dict load_state_dict modules named_modules children "
                     "buffers named_buffers apply requires_grad_ register_forward_hook".split())  # fmt: skip
+_WRITING = frozenset("add_scalar add_scalars add_histogram log_metrics".split())
 _DISTRIBUTION = frozenset("log_prob rsample entropy cdf icdf".split())
 _OF_DISTRIBUTION = frozenset("sample mean mode stddev variance loc scale batch_shape event_shape".split())
 _OPTIMIZER = frozenset("step zero_grad param_groups state add_param_group".split())
@@ -244,6 +245,7 @@ _MARKS = {
     **{name: {0: "tensors"} for name in "cat stack concat hstack vstack pad_sequence".split()},
     "range": {0: "number", 1: "number", 2: "number"},
     "manual_seed": {0: "number"},
+    "add_scalar": {1: "scalar"},
     "kl_divergence": {0: "distribution", 1: "distribution"},
     "split": {},
     "float": {0: "scalar"},
@@ -271,6 +273,7 @@ class _Walk:
         self.functions = {n.name: n for n in unit.tree.body if isinstance(n, ast.FunctionDef)}
         self.classes = {n.name: n for n in unit.tree.body if isinstance(n, ast.ClassDef)}
         self.globals = {name: _Use(name) for name in unit.free}
+        self.compared: list[tuple[_Use, list[_Use]]] = []  # what comparisons give, with what they compare
         self.active: list[ast.AST] = []
         self.owner: ast.ClassDef | None = None  # whose methods `self` has
 
@@ -380,7 +383,11 @@ class _Body(ast.NodeVisitor):
                     for c in (node.left, *node.comparators)
                     if isinstance(c, ast.Constant) and isinstance(c.value, str)
                 ]
-        return None
+        if not isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+            return None
+        result = _Use("compared")
+        self.walk.compared.append((result, [use for use in uses if use is not None]))
+        return result
 
     def of_ifexp(self, node: ast.IfExp) -> _Use | None:
         self.tested(node.test)
@@ -751,6 +758,10 @@ def needs(
         made.own(parameters[0].name, unit.owner, this, unit.function)
     walk.owner = unit.owner
     walk.function(unit.function, uses)
+    for result, sides in walk.compared:
+        if result.marks & {"index", "sliced", "operand"} or result.read & _TENSORS:
+            for side in sides[:1]:
+                side.marks.add("elementwise")
     if unit.owner is not None and not _is_static(unit.function):
         made.finish_own(unit.owner)
         parameters = parameters[1:]
@@ -978,6 +989,10 @@ class _Describe:
             return {"kind": "parameters"}
         if low == "dtype":
             return {"kind": "dtype", "value": "float32"}
+        if read & _WRITING:
+            self.stands(name, "a writer that reads what it is given and keeps nothing")
+            self.result.attributes.update(use.attributes)
+            return {"kind": "inert", "of": "a writer"}
         if read & _SCALER and "scale" in read:
             self.stands(name, "a gradient scaler")
             return {"kind": "scaler"}
@@ -1041,6 +1056,8 @@ class _Describe:
             return {"kind": "choice", "of": [_number(low), self.tensor(name, use)]}
         if not read and "size" in use.marks:
             return _number(low, "D")
+        if "elementwise" in use.marks:
+            return self.tensor(name, use)
         telling = _TOKENS.search(low) or _INTEGERS.search(low) or _MASKS.search(low)
         if not read and not use.marks - {"compared", "passed", "operand"} and not telling:
             return {"kind": "choice", "of": [self.tensor(name, use), _number(low)]}
