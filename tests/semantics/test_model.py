@@ -1132,6 +1132,34 @@ def test_what_a_value_is_known_to_be_stays_so_where_it_is_asked_whether_it_is_a_
     assert unknown.kind is Kind.TENSOR
 
 
+def test_a_network_hangs_a_graph_on_what_it_makes_of_data() -> None:
+    (made,) = shown("""
+        class Down(nn.Module):
+            def __init__(self, a, b):
+                super().__init__()
+                layers = [nn.Conv2d(a, b, 3), nn.LeakyReLU(0.2)]
+                self.model = nn.Sequential(*layers)
+
+            def forward(self, x):
+                return self.model(x)
+
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc, self.down = nn.Linear(3, 3), Down(3, 3)
+
+            def forward(self, z):
+                return self.down(self.fc(z))
+
+
+        def run(rows):
+            down = Down(3, 3)
+            show(down(torch.randn(1, 3, 8, 8)))
+    """)
+    assert made.attached
+
+
 def test_what_a_branch_is_told_of_an_entry_holds_there_alone() -> None:
     several, one, after, written = shown("""
         class Net(nn.Module):

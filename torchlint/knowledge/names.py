@@ -358,6 +358,10 @@ LOG_METHODS: Final = frozenset("debug info warning warn error exception critical
 WARNING_METHODS: Final = frozenset("warning warn warn_explicit error critical exception".split())
 # Decorators under which a function runs once for the arguments that it is given.
 MEMOS: Final = frozenset("functools.cache functools.lru_cache functools.cached_property".split())
+# Decorators that take a function's text for a kernel in a language of their own.
+KERNEL_COMPILERS: Final = frozenset(
+    "triton.jit tilelang.language.prim_func tvm.script.tir.prim_func numba.cuda.jit numba.njit cupy.fuse".split()
+)
 EXITS: Final = frozenset("sys.exit os._exit os.abort exit quit".split())  # none of what is before them runs again
 DEBUG_WORDS: Final = ("debug", "verbose", "profil", "trace", "tracing", "sanity", "benchmark_mode")
 

@@ -67,6 +67,7 @@ _PARAMETERS: Final = 61  # bits for each; parameters beyond share the last but o
 PLACES: Final = (1 << _PARAMETERS) - 1
 # Beside parameters: on some way it is on a device whatever these are, as after `if cuda: x = x.cuda()`.
 OWN_DEVICE: Final = 1 << _PARAMETERS - 1
+OWN_GRAPH: Final = OWN_DEVICE << _PARAMETERS  # a graph hangs on it whatever these are, as on what a network makes
 
 
 def device_bits(text: str) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import Report, Rule
@@ -25,7 +27,8 @@ class GraphBreakBranch(Rule):
     def on_truth(self, site: sites.Truth, model: Model) -> Iterator[Report]:
         if site.how == "assert" or site.value.kind is not Kind.TENSOR or site.value.on_host:
             return
-        if site.value.conf is Confidence.POSSIBLE and not site.value.dtype:
+        # What a compiled function computes with the methods of tensors is one; what an object keeps may be anything.
+        if site.value.conf is Confidence.POSSIBLE and (not site.value.dtype or isinstance(site.node, cst.Attribute)):
             return
         function = region(site.context, model, site.node)
         if function is None:
@@ -35,7 +38,6 @@ class GraphBreakBranch(Rule):
             f"the truth of {quote(site.node)} is data: it breaks the graph of `{function.qualname}` and waits for the "
             "device",
             "select with `torch.where`, multiply by the mask, or use `torch.cond`",
-            # What a compiled function computes with the methods of tensors is one.
             max(site.value.conf, Confidence.LIKELY),
             because(function),
         )

@@ -183,7 +183,11 @@ def _works(call: sites.Call, interval: Interval) -> bool:
     if any(effect.kind in (EffectKind.WAIT, EffectKind.CLOCK, EffectKind.RECORD) for effect in effects):
         return False
     if call.target is not None:
-        kinds = {happening.effect.kind for happening in happenings(call.target)}
+        done = [happening.effect for happening in happenings(call.target)]
+        kinds = {effect.kind for effect in done}
+        if call.result.on_host and call.result.kind in (Kind.NDARRAY, Kind.OBJECT):
+            # It gives an array, or what a library of the host makes: the device's part in that must be seen.
+            return any(effect.value is not None and effect.value.device & DEVICE for effect in done)
         return not kinds or bool(kinds - {EffectKind.WAIT, EffectKind.CLOCK})
     if any(effect.kind in (EffectKind.FORWARD, EffectKind.LAUNCH) for effect in effects):
         return True

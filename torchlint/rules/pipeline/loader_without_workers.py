@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import libcst as cst
+
 from torchlint.findings import Applicability, Confidence, Impact
 from torchlint.rules._repairs import add_argument, repair
 from torchlint.rules._wording import quote
@@ -58,7 +60,15 @@ def _is_looked_at(site: sites.Call, model: Model) -> bool:
     others = model.uses.get(site.node, ())
     if not loops or len(others) > len(loops):
         return False
+    if all(_takes_one(loop.node) for loop in loops):
+        return True
     return not {*effects} & (_WORK if model.accelerated else _TRAINING)
+
+
+def _takes_one(loop: cst.CSTNode) -> bool:
+    """Whether a loop ends with its first round, in a `break`."""
+    last = loop.body.body[-1] if isinstance(loop, cst.For) and loop.body.body else None
+    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Break)
 
 
 def _effects_in(loop: Context) -> list[Effect]:

@@ -147,6 +147,8 @@ class DecoratorReader(OwnCallReader):
                 info.fullgraph = self.wants_fullgraph(call)
         elif qual in ("torch.compiler.disable", "torch._dynamo.disable", "torch._dynamo.decorators.disable"):
             info.uncompiled = True
+        elif qual in known.KERNEL_COMPILERS:
+            info.role = Role.SETUP  # what it says is compiled once: no line of it runs on the host again
         elif qual in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
             info.is_context_manager = True
         elif type(node if call is None else call.func) is cst.Attribute:

@@ -22,6 +22,7 @@ from torchlint.semantics.values import (
     MAYBE,
     NONE,
     NUMBER,
+    OWN_GRAPH,
     STRING,
     Kind,
     Value,
@@ -87,6 +88,7 @@ class ModuleReader(TensorReader):
             result = self.tensor(site.node, operands, Confidence.SURE if all_sure(operands) else Confidence.LIKELY)
             if not loss and last not in known.PARAMETERLESS and not self.grad_is_off():
                 result.graph = ATTACHED
+                result.deps |= OWN_GRAPH
             if function.device == DEVICE or (function.device & DEVICE and result.device & ANYWHERE):
                 result.device = DEVICE
             if loss:

@@ -23,6 +23,7 @@ from torchlint.semantics.values import (
     MAYBE,
     MISSING,
     OWN_DEVICE,
+    OWN_GRAPH,
     PLACES,
     UNKNOWN,
     Kind,
@@ -244,7 +245,8 @@ class OwnCallReader(ExpressionReader):
                 device = DEVICE if told_device == DEVICE else own | told_device
                 deps |= returns.deps & OWN_DEVICE if deps & PLACES else 0
             if told_graph:
-                graph = (graph & ~own_graph & ~MAYBE) | told_graph
+                graph = ATTACHED if returns.deps & OWN_GRAPH else (graph & ~own_graph & ~MAYBE) | told_graph
+                deps |= returns.deps & OWN_GRAPH
         if graph & (MAYBE | ATTACHED) and self.grad_is_off():
             graph = DETACHED
         if device == returns.device and graph == returns.graph and deps == returns.deps and returns.ident is None:

@@ -73,6 +73,13 @@ def _load(reader: MethodReader, site: sites.Call) -> Value:
     return Value(Kind.BATCH, Confidence.LIKELY, device=device, graph=DETACHED, elem=held, origins=(site.node,))
 
 
+def _save(reader: MethodReader, site: sites.Call) -> Value:
+    saved = site.arguments[0].value if site.arguments else UNKNOWN
+    if not saved.on_host:
+        reader.effect(EffectKind.WAIT, site.node)  # all that lies on a device is copied
+    return NONE
+
+
 def _compile(reader: MethodReader, site: sites.Call) -> Value:
     if not site.arguments or site.arguments[0].name not in (None, "model"):
         return Value(Kind.FUNCTION, qual="torch.compile")
@@ -196,6 +203,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
         Kind.TENSOR, device=HOST, graph=DETACHED, dtype="int64", rank=1, origins=(site.node,)
     ),
     "torch.load": _load,
+    "torch.save": _save,
     **dict.fromkeys(AUTOCASTS, _autocast),
     "torch.nn.Transformer.generate_square_subsequent_mask": _causal_mask,
     "torch.compile": _compile,
