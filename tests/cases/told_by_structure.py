@@ -253,3 +253,42 @@ def teach(net, opt, feed, labels, origin):
         words += kept.sum()
         origin.update(rows)
     return words.item()
+
+
+class Steps:
+    def __init__(self, net, opt):
+        self.net, self.opt = net.cuda(), opt
+
+    def after(self, loss):
+        pass
+
+    def step(self, x, y):
+        loss = nn.functional.mse_loss(self.net(x.cuda()), y.cuda())
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+        self.after(loss)
+
+    def go(self, feed):
+        for x, y in feed:
+            self.step(x, y)
+
+
+class Curve:
+    curve: list = []
+
+    def after(self, loss):
+        super().after(loss)
+        self.curve.append(loss.item())  # TL101
+
+
+class Kept:
+    kept: list = []
+
+    def after(self, loss):
+        super().after(loss)
+        self.kept.append(loss)  # TL602
+
+
+class Mixed(Curve, Kept, Steps):
+    pass

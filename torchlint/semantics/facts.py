@@ -132,8 +132,10 @@ class _Teller:
                 offered |= {("method", name) for name in own_methods}
                 lineage = cls.lineage()
                 has = {name: cls.find_method(name) for one in lineage for name in one.methods}
-                for base in lineage[1:]:
-                    other = (name for name, method in has.items() if method is not base.find_method(name))
+                for place, base in enumerate(lineage[1:], 2):
+                    # What `super()` comes to in a class without bases is told by the one that mixes it in.
+                    after = {name for one in lineage[place:] for name in one.methods} if not base.parents() else set()
+                    other = (n for n, method in has.items() if n in after or method is not base.find_method(n))
                     offered |= {("override", f"{self._homes[base]}:{base.qualname}:{name}") for name in other}
         return facts
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torchlint.findings import Confidence
 from torchlint.knowledge.arrays import TO_A_NUMBER
 from torchlint.semantics import sites
-from torchlint.semantics.functions import EffectKind, Parameter
+from torchlint.semantics.functions import ClassInfo, EffectKind, Parameter
 from torchlint.semantics.names import identifier
 from torchlint.semantics.values import (
     ANYWHERE,
@@ -301,13 +301,31 @@ def _asked(reader: MethodReader, site: sites.Call) -> Value:
     return NUMBER
 
 
+def _following(reader: MethodReader, cls: ClassInfo | None) -> list[ClassInfo]:
+    """Whose method of the same name comes after that of a class without bases, in a class that mixes it in.
+
+    Not for what Python calls itself: constructors hand on what the others take.
+    """
+    name = reader.frame.info.name
+    if cls is None or name.startswith("__"):
+        return []
+    reader.model.overrides(cls, name)  # whatever file has such a class
+    found: list[ClassInfo] = []
+    for mixed in cls.subclasses:
+        order = mixed.lineage()
+        after = order[order.index(cls) + 1 :]
+        found += [other for other in after if name in other.methods][:1]
+    return found
+
+
 def _super(reader: MethodReader, site: sites.Call) -> Value:
     cls = reader.frame.info.cls
     if cls is None and reader.frame.info.parent is not None:
         cls = reader.frame.info.parent.cls
     parents = cls.parents() if cls is not None else []
-    if parents:
-        return reader.instance_of(parents[0]).but(qual="super")
+    following = parents or _following(reader, cls)
+    if following:
+        return reader.instance_of(following[0]).but(qual="super")
     if cls is not None and reader.is_module(cls):
         return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, qual="super")
     return Value(Kind.OBJECT, qual="super")
