@@ -45,6 +45,14 @@ FIRES = {
                 out[i] = a[i].flip(-1) if random.random() < 0.5 else a[i] * random.uniform(0.8, 1.2)
             return out.sum()
         """,
+    "rows of a mask, each up to its length": """
+        def work(a, b):
+            keep = torch.zeros_like(a)
+            lengths = b.sum(-1)
+            for i in range(a.shape[0]):  # TL201
+                keep[i, : lengths[i]] = 1
+            return (a * keep).sum()
+        """,
     "stored under the position, a nest": """
         def work(a, b):
             n, m = a.size(0), b.size(0)
@@ -100,6 +108,16 @@ FIRES = {
         """,
 }
 SILENT = {
+    "a part of each sample that is drawn in its round": """
+        import random
+
+        def work(a, b):
+            out = a.clone()
+            for i in range(a.shape[0]):
+                first = random.randint(0, 9)
+                out[i, first : first + random.randint(1, 9)] = 0
+            return out.sum()
+        """,
     "as much of each sample as is drawn": """
         import random
 

@@ -16,6 +16,7 @@ from torchlint.semantics.functions import COLD_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.nodes import within
+from torchlint.semantics.targets import bound_names
 from torchlint.semantics.values import Kind, Value
 
 # Tensor operations that compute nothing: they look at a tensor in another way, convert it, or read from it.
@@ -45,6 +46,7 @@ _DEPTH: Final = 3  # helpers within helpers
 
 def launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
     """Whether an operation on what differs from round to round puts work on the device."""
+    made = {name for node in within(body) if type(node) is cst.AssignTarget for name in bound_names(node.target)}
     for node in within(body):
         if (
             isinstance(node, (cst.BinaryOperation, cst.Comparison))
@@ -58,6 +60,8 @@ def launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
             and node in model.augmented
             and model.augmented[node].is_tensor
         ):
+            return True
+        if type(node) is cst.AssignTarget and _fills(model, node.target, made) and names_read(node.target) & varying:
             return True
         if type(node) is cst.Subscript and _gathers(model, node) and names_read(node) & varying:
             return True
@@ -73,6 +77,18 @@ def launches(model: Model, body: list[cst.CSTNode], varying: set[str]) -> bool:
             if not site.result.on_host:
                 return True
     return False
+
+
+def _fills(model: Model, place: cst.BaseExpression, made: set[str]) -> bool:
+    """Whether to write to a place is to write into a tensor, as a row of a mask up to a length is.
+
+    Not where the round makes the ends of the slice, as what is drawn for it.
+    """
+    if not isinstance(place, cst.Subscript):
+        return False
+    base = model.value(place.value)
+    ends = [part.slice for part in place.slice if isinstance(part.slice, cst.Slice)]
+    return base.kind is Kind.TENSOR and not base.on_host and not any(names_read(end) & made for end in ends)
 
 
 def _gathers(model: Model, node: cst.Subscript) -> bool:
