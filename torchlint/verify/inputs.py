@@ -49,6 +49,7 @@ _MODULE = frozenset("parameters named_parameters train eval state_dict load_stat
                     "buffers named_buffers apply requires_grad_ register_forward_hook".split())  # fmt: skip
 _WRITING = frozenset("add_scalar add_scalars add_histogram log_metrics".split())
 _DISTRIBUTION = frozenset("log_prob rsample entropy cdf icdf".split())
+_DISTRIBUTIONS = re.compile(r"(^|_)(d|p|q|pi|dist|distribution|prior|posterior|normal)$")
 _OF_DISTRIBUTION = frozenset("sample mean mode stddev variance loc scale batch_shape event_shape".split())
 _OPTIMIZER = frozenset("step zero_grad param_groups state add_param_group".split())
 _SCALER = frozenset("unscale_ update".split())
@@ -273,7 +274,7 @@ class _Walk:
         self.functions = {n.name: n for n in unit.tree.body if isinstance(n, ast.FunctionDef)}
         self.classes = {n.name: n for n in unit.tree.body if isinstance(n, ast.ClassDef)}
         self.globals = {name: _Use(name) for name in unit.free}
-        self.compared: list[tuple[_Use, list[_Use]]] = []  # what comparisons give, with what they compare
+        self.compared: list[tuple[_Use, list[_Use], bool]] = []  # what comparisons give, of what, and if by equality
         self.active: list[ast.AST] = []
         self.owner: ast.ClassDef | None = None  # whose methods `self` has
 
@@ -386,7 +387,8 @@ class _Body(ast.NodeVisitor):
         if not isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
             return None
         result = _Use("compared")
-        self.walk.compared.append((result, [use for use in uses if use is not None]))
+        equal = isinstance(node.ops[0], (ast.Eq, ast.NotEq))
+        self.walk.compared.append((result, [use for use in uses if use is not None], equal))
         return result
 
     def of_ifexp(self, node: ast.IfExp) -> _Use | None:
@@ -758,10 +760,10 @@ def needs(
         made.own(parameters[0].name, unit.owner, this, unit.function)
     walk.owner = unit.owner
     walk.function(unit.function, uses)
-    for result, sides in walk.compared:
+    for result, sides, equal in walk.compared:
         if result.marks & {"index", "sliced", "operand"} or result.read & _TENSORS:
             for side in sides[:1]:
-                side.marks.add("elementwise")
+                side.marks.update({"elementwise", "label"} if equal and "index" in result.marks else {"elementwise"})
     if unit.owner is not None and not _is_static(unit.function):
         made.finish_own(unit.owner)
         parameters = parameters[1:]
@@ -981,7 +983,10 @@ class _Describe:
             return {"kind": "device"}
         if "array" in use.marks:
             return {"kind": "array", "dtype": "open", "rank": use.rank}
-        if "distribution" in use.marks or (read & _DISTRIBUTION and not read - _DISTRIBUTION - _OF_DISTRIBUTION):
+        several = len(read & _DISTRIBUTION) > 1 or _DISTRIBUTIONS.search(low)
+        if "distribution" in use.marks or (
+            several and read & _DISTRIBUTION and not read - _DISTRIBUTION - _OF_DISTRIBUTION
+        ):
             self.stands(name, "a normal distribution")
             return {"kind": "distribution"}
         if low in ("params", "parameters"):

@@ -240,7 +240,8 @@ class Builder:
         """A normal distribution of numbers, in rows."""
         torch = self.torch
         mean = torch.randn(self.shape(self.pick("form", ["BD", "B", "BTD", ""])), device=self.device)
-        return torch.distributions.Normal(mean, torch.ones_like(mean))
+        spread = torch.ones_like(mean)
+        return torch.distributions.Normal(mean.requires_grad_(self.pick("grad", [False, True])), spread)
 
     def make_tuple(self, items: list[Any]) -> tuple[Any, ...]:
         return tuple(self.below(str(index), item) for index, item in enumerate(items))
