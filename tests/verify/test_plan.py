@@ -54,3 +54,18 @@ def test_a_function_that_uses_another_module_is_refused_and_measured_with_a_stan
     first = made["experiments"][0]
     assert (first["rung"], first["entry"]) == ("extracted", "f")
     assert "mask_of is a stand-in for aux.mask_of, which is not run" in first["stand_ins"]
+
+
+@pytest.mark.parametrize("loop", ["    if xs:\n", "    for x in xs:\n"])
+def test_a_tensor_grows_in_a_loop_alone(make_finding: Callable[..., Finding], loop: str) -> None:
+    text = f"import torch\n\n\ndef f(a, x, xs):\n{loop}        a = torch.cat([a, x])\n    return a\n"
+    made = planned(make_finding, text, "torch.cat([a, x])", "torch.cat([x, a])", "TL203")
+    above = [experiment for experiment in made["experiments"] if experiment["rung"] != "template"]
+    assert bool(above) == ("for" in loop)
+    assert any("no loop" in step["reason"] for step in made["findings"][0]["tried"])
+
+
+def test_what_is_said_to_index_from_the_host_lies_there(make_finding: Callable[..., Finding]) -> None:
+    text = "import torch\n\n\ndef f(x, chosen):\n    return x[chosen]\n"
+    (first, *_) = planned(make_finding, text, "x[chosen]", "x[chosen + 0]", "TL109")["experiments"]
+    assert [argument.get("device") for argument in first["arguments"]] == [None, "cpu"]

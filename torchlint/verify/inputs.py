@@ -729,6 +729,7 @@ def needs(
     on_host: bool = False,
     pinned: bool = False,
     selecting: bool = False,
+    hosted: bool = False,
     known: Mapping[tuple[str, str], Told] | None = None,
     around: str = "",
     foreign: Mapping[str, str] | None = None,
@@ -744,6 +745,7 @@ def needs(
         on_host: what is moved lies on the host before, as it must where a transfer is measured.
         pinned: it lies in pinned memory there.
         selecting: what indexes is a mask, as far as the code takes one.
+        hosted: what indexes lies on the host.
         known: what the semantic model tells of names, by function and name.
         around: the function that the unit is a part of, where it is no function itself.
         foreign: names that modules define which measured code must not use, with what they stand for.
@@ -751,7 +753,7 @@ def needs(
     walk = _Walk(unit)
     walk.globals.update({name: _Use(name) for name in foreign or ()})
     made = _Describe(hinted, walk, ast.parse(text), compiled=compiled, known=known or {})
-    made.pinned, made.selecting = pinned, selecting
+    made.pinned, made.selecting, made.hosted = pinned, selecting, hosted
     made.grads = ".grad" in unit.source and "backward(" not in unit.source
     parameters = _parameters(unit.function)
     uses = {parameter.name: _Use(parameter.name) for parameter in parameters}
@@ -825,6 +827,7 @@ class _Describe:
         self.result = Needs()
         self.pinned = False  # whether what lies on the host is pinned
         self.selecting = False  # whether what indexes is tried as a mask first
+        self.hosted = False  # whether what indexes lies on the host
         self.grads = False  # gradients are read that the code does not make
         self.built: dict[str, _Use] = {}  # what the receiver's constructor takes
         self.making: list[str] = []  # classes whose objects are being described
@@ -1110,7 +1113,8 @@ class _Describe:
         if "token" in use.marks | inner or _TOKENS.search(low):
             return {**described, "dtype": "tokens"}
         if "index" in use.marks | inner:
-            return {**described, "dtype": "selecting" if self.selecting else "index"}
+            where = {"device": "cpu"} if self.hosted else {}
+            return {**described, "dtype": "selecting" if self.selecting else "index", **where}
         if "label" in use.marks | inner:
             return {**described, "dtype": "int64"}
         if _INTEGERS.search(low) or "compared-with" in use.marks:

@@ -265,6 +265,7 @@ def _of(
         on_host=finding.code.startswith("TL5"),
         pinned=finding.code == "TL503",
         selecting=finding.code == "TL105",
+        hosted=finding.code == "TL109",
         known=_known(text),
         around=piece.around,
         foreign={**before.foreign, **after.foreign},
@@ -297,6 +298,8 @@ def _of(
     }
     if experiment["criterion"] == "growth" and not _makes_graphs(experiment):
         return Refused(piece.rung, "nothing in it makes a graph that could be kept")
+    if finding.code == "TL203" and not any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(before.unit.function)):
+        return Refused(piece.rung, "there is no loop in it, in which the tensor grows")
     if finding.code == "TL208" and not _has_arrays(experiment):
         return Refused(piece.rung, "nothing in it says which arrays the list holds")
     try:
