@@ -29,8 +29,8 @@ class SyncFormat(Rule):
         if value is None or _rarely_made(site, model):
             return
         wait = waits(model, value, site.context)
-        if wait is None:
-            return
+        if wait is None or (wait.hot is not None and wait.hot.phases):
+            return  # once for a phase that goes through steps of its own, such as a validation
         confidence = wait.confidence
         if _is_exceptional(site, model):
             confidence = Confidence.POSSIBLE
