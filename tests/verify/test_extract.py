@@ -264,6 +264,16 @@ def test_of_a_statement_its_flagged_expression_is_enough(cut: Callable[..., list
     assert last.after.source.split("\n")[6] == "    return (torch.sum(x))"
 
 
+def test_a_value_is_not_read_where_nothing_is_computed(make_finding: Callable[..., Finding]) -> None:
+    text = "def f(self, loss):\n    self.step()\n    if self.on:\n        self.total += loss.item()\n    self.step()\n"
+    for code, stands in (("TL101", False), ("TL103", True)):
+        finding = make_finding(text, "loss.item()", code=code)
+        edits = [Edit(finding.start, finding.end, "loss.detach()")]
+        lines = text.split("\n")
+        pieces = extract.pieces(finding, lines, extract.repaired(lines, edits), edits, whole_loops=True, blocks=True)
+        assert any(piece.what.startswith("lines 4 to 4") for piece in pieces) == stands
+
+
 def test_a_backward_stays_where_graphs_are_kept(make_finding: Callable[..., Finding]) -> None:
     text = (
         "def f(self, xs):\n    for x in xs:\n        y = self.net(x)\n        self.log(y)\n        y.sum().backward()\n"

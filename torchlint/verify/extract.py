@@ -92,9 +92,11 @@ def pieces(
             )
             found = True
     if path[-1:] not in _CONSTRUCTORS:
+        reads = finding.code in _READING
         for piece in _regions(before, one, after, other, path, row, rows, whole_loops, blocks):
-            found = True
-            yield piece
+            if not reads or any(map(_computes, piece.before.function.body)):
+                found = True
+                yield piece
         seen: set[str] = set()
         levels = list(_NEEDED) if blocks else ["everything"] if finding.code in _GROWING else []
         for needed in levels:
@@ -104,6 +106,8 @@ def pieces(
                 for piece in _regions(
                     thin, _parse(thin), thinner, _parse(thinner), path, row, rows, whole_loops, blocks, True
                 ):
+                    if reads and not any(map(_computes, piece.before.function.body)):
+                        continue
                     found = True
                     if piece.before.source not in seen:
                         seen.add(piece.before.source)
@@ -597,6 +601,7 @@ def _regions(
         yield Piece("extracted", what, unit, other_unit, ".".join(path))
 
 
+_READING = ("TL101", "TL102")  # what is read must be computed: alone there is nothing to wait for
 _GROWING = ("TL601", "TL602", "TL605")  # what is kept grows by what a step computes, and by that alone
 _NEEDED = {
     "everything": "",
@@ -715,10 +720,13 @@ def _calls_out(statement: ast.stmt, modules: frozenset[str]) -> bool:
     return False
 
 
+_COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, ast.For, ast.While)
+
+
 def _computes(node: ast.AST) -> bool:
-    """Whether evaluating it computes something apart from what it reads: there is an operator, or a call in a call."""
+    """Whether it computes something apart from what it reads: there is an operator, a loop, or a call in a call."""
     calls = [below for below in ast.walk(node) if isinstance(below, ast.Call)]
-    return len(calls) > 1 or any(isinstance(below, (ast.BinOp, ast.Compare, ast.Subscript)) for below in ast.walk(node))
+    return len(calls) > 1 or any(isinstance(below, _COMPUTING) for below in ast.walk(node))
 
 
 _Span = tuple[tuple[int, int], tuple[int, int]]  # rows and bytes in them
