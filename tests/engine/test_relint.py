@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies
+from hypothesis import example, given, settings, strategies
 
 from tests.engine.programs import HELPERS, TRAIN
 from torchlint.engine import relint
@@ -84,6 +84,7 @@ def edited(text: str, kind: str, which: int) -> str:
         max_size=2,
     )
 )
+@example([(82, "leave out", 3), (34, "leave out an import", 0)])  # a name goes that others import through a third file
 def test_the_findings_are_those_of_the_whole(
     tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[int, str, int]]
 ) -> None:

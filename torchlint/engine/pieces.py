@@ -219,7 +219,8 @@ class Pieces:
                 yield index
 
     def meant(self, number: int, name: str) -> frozenset[Named]:
-        """What a dotted name in a file may mean: the names it stands for there, and wherever imports lead on."""
+        """What a dotted name in a file may mean: the names it stands for there, and wherever imports lead on, though
+        nothing there may have that name."""
         known = self._meant.get((number, name))
         if known is None:
             found: set[Named] = set()
@@ -229,7 +230,7 @@ class Pieces:
                 at, dotted = todo.pop()
                 head, _, rest = dotted.partition(".")
                 where = self.binding(at, head)
-                if where:
+                if where or (at, dotted) != (number, name):  # an edit may have taken from a file what others import
                     found.add((at, head))
                 for piece in (self.of(at)[index] for index in where):
                     further = [*self._linked(at, piece, head, rest), *self._starred(at, piece, dotted)]
