@@ -45,6 +45,7 @@ class Model:
         self.star_imports: set[str] = set()
         self.accelerated = False  # the file shows a sign of an accelerator
         self.default_device = HOST
+        self.grad_off = False  # the file turns autograd off at its top, for all that its program runs
         # The functions as they were recorded, each with how many `values` there were before it and after it.
         self.recorded: list[tuple[int, int, cst.CSTNode]] = []
         self._order: dict[cst.CSTNode, int] = {}
@@ -229,6 +230,15 @@ class Model:
     def _shows_accelerator(self, hot: Hot) -> bool:
         """Whether a file on the way from the loop to the line shows a sign of an accelerator."""
         return any(self.home.get(node, self).accelerated for _, node in hot.reasons)
+
+    def grad_off_for_all(self, context: Context) -> bool:
+        """Whether a file on the way to the code turns autograd off at its top."""
+        if self.project is not None:
+            self.project.note(self, ("words", "set_grad_enabled"))
+        hot = self.hot(context)
+        return self.grad_off or any(
+            self.home.get(node, self).grad_off for _, node in (hot.reasons if hot is not None else ())
+        )
 
     def function_of(self, context: Context) -> FunctionInfo:
         """The function whose body it is in; the module's own for top-level code."""

@@ -43,27 +43,13 @@ def graph_confidence(value: Value, context: Context, model: Model) -> Confidence
     """How sure it is that a graph hangs on the value; None where none does."""
     if not holds_tensors(value) or not value.graph & (ATTACHED | MAYBE):
         return None
-    if autograd_off(context, perhaps=True) or _turned_off_for_all(context, model):
+    if autograd_off(context, perhaps=True) or model.grad_off_for_all(context):
         return None
     if (context.owner is not None and perhaps_inference(context.owner)) or _searches(context, model):
         return Confidence.POSSIBLE
     if value.graph & ATTACHED:
         return value.conf if value.kind is Kind.TENSOR else min(value.conf, Confidence.LIKELY)
     return Confidence.POSSIBLE
-
-
-def _turned_off_for_all(context: Context, model: Model) -> bool:
-    """Whether the program that reaches the code turns autograd off at its top: `torch.set_grad_enabled(False)`."""
-    hot = model.hot(context)
-    homes = {model} | {model.home.get(node, model) for _, node in (hot.reasons if hot is not None else ())}
-    return any(
-        call.callee in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
-        and call.context.scope is Scope.MODULE
-        and bool(call.arguments)
-        and call.arguments[0].value.const is False
-        for home in homes
-        for call in home.sites.calls
-    )
 
 
 def holds_tensors(value: Value) -> bool:

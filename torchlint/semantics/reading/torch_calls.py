@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from torchlint.findings import Confidence
 from torchlint.knowledge.names import AUTOCASTS
 from torchlint.semantics import sites
+from torchlint.semantics.contexts import Scope
 from torchlint.semantics.functions import EffectKind
 from torchlint.semantics.reading.modules import all_sure
 from torchlint.semantics.values import (
@@ -89,6 +92,9 @@ def _compile(reader: MethodReader, site: sites.Call) -> Value:
 
 
 def _no_grad_globally(reader: MethodReader, site: sites.Call) -> Value:
+    off = bool(site.arguments) and site.arguments[0].value.const is False
+    if off and site.context.scope is Scope.MODULE and not isinstance(site.statement, cst.With):
+        reader.model.grad_off = True
     return Value(Kind.OBJECT, qual="torch.set_grad_enabled")
 
 
@@ -208,6 +214,7 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "torch.nn.Transformer.generate_square_subsequent_mask": _causal_mask,
     "torch.compile": _compile,
     "torch.set_grad_enabled": _no_grad_globally,
+    "torch.autograd.set_grad_enabled": _no_grad_globally,
     "torch.set_default_device": _set_default_device,
     **dict.fromkeys(
         ("torch.cuda.current_stream", "torch.cuda.default_stream"),
