@@ -14,16 +14,22 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from torchlint.findings import Edit, Finding
-from torchlint.verify.allowed import NAMES
+from torchlint.verify.thinning import GROWING, NEEDED, READING, computes, span_of, thinned
+from torchlint.verify.trees import (
+    DEFINITIONS,
+    Uncut,
+    blocks_around,
+    first_row,
+    follow,
+    last_row,
+    parse,
+    path_at,
+    trains,
+)
 
 __all__ = ["Piece", "Uncut", "Unit", "pieces", "repaired", "statement_rows"]
 
-_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 _BUILTINS = frozenset(dir(builtins))
-
-
-class Uncut(Exception):
-    """Code that cannot be cut out; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +86,9 @@ def pieces(
         edits: that made it so.
     """
     before = "\n".join(line.rstrip("\r\n") for line in lines) + "\n"
-    one, other = _parse(before), _parse(after)
+    one, other = parse(before), parse(after)
     row = finding.start.row
-    path = _path(one, row)
+    path = path_at(one, row)
     rows = {row, *(r for edit in edits for r in (edit.start.row, edit.end.row))}
     found = False
     for entry in _entries(one, path, row, whole_loops):
@@ -92,26 +98,26 @@ def pieces(
             )
             found = True
     if path[-1:] not in _CONSTRUCTORS:
-        reads = finding.code in _READING
+        reads = finding.code in READING
         for piece in _regions(before, one, after, other, path, row, rows, whole_loops, blocks):
-            if not reads or any(map(_computes, piece.before.function.body)):
+            if not reads or any(map(computes, piece.before.function.body)):
                 found = True
                 yield piece
         seen: set[str] = set()
-        levels = list(_NEEDED) if blocks else ["everything"] if finding.code in _GROWING else []
+        levels = list(NEEDED) if blocks else ["everything"] if finding.code in GROWING else []
         for needed in levels:
-            thinned = _thinned(before, one, after, other, path, _span(before, finding), needed)
-            if thinned is not None:
-                thin, thinner = thinned
+            left = thinned(before, one, after, other, path, span_of(before, finding), needed)
+            if left is not None:
+                thin, thinner = left
                 for piece in _regions(
-                    thin, _parse(thin), thinner, _parse(thinner), path, row, rows, whole_loops, blocks, True
+                    thin, parse(thin), thinner, parse(thinner), path, row, rows, whole_loops, blocks, True
                 ):
-                    if reads and not any(map(_computes, piece.before.function.body)):
+                    if reads and not any(map(computes, piece.before.function.body)):
                         continue
                     found = True
                     if piece.before.source not in seen:
                         seen.add(piece.before.source)
-                        yield replace(piece, what=f"what line {row} needs of {piece.what}{_NEEDED[needed]}")
+                        yield replace(piece, what=f"what line {row} needs of {piece.what}{NEEDED[needed]}")
     if not found:
         raise Uncut("the flagged code could not be told apart from the rest of its file")
 
@@ -128,12 +134,6 @@ _COMMON = frozenset(
     "reset state_dict load_state_dict parameters modules log detach mean sum item copy clone".split()
 )
 MAX_ENTRIES = 4  # functions that are tried as the place to measure
-# Methods of tensors and containers that only compute, besides those that are functions of torch as well.
-_PLAIN_METHODS = frozenset(NAMES["torch"].split()) | frozenset(
-    "view view_as reshape expand expand_as size dim numel to cpu cuda float half bfloat16 double long int bool item "
-    "tolist numpy type type_as contiguous repeat masked_fill index_select new_zeros new_ones new_full new_empty "
-    "new_tensor permute append extend items values keys get copy copy_ add_ mul_ sub_ div_ fill_ zero_ clamp_".split()
-)
 _LIVING = "forward __call__ training_step step update fit train run".split()  # what an object is made for, in order
 _SPECIAL = ("__init__", "__enter__", "__exit__", "__call__", "forward", "__iter__", "__getitem__", "__post_init__")
 
@@ -146,13 +146,13 @@ def _entries(tree: ast.Module, path: tuple[str, ...], row: int, whole_loops: boo
     """
     setting_up = not path or path[-1:] in _CONSTRUCTORS
     callers = _callers(tree, path, row)
-    looping = [caller for caller in callers if _loops(_follow(tree, caller))]
+    looping = [caller for caller in callers if _loops(follow(tree, caller))]
     if setting_up:
         living = [(path[0], name) for name in _LIVING] if len(path) > 1 else []
-        own = [entry for entry in living if _follow(tree, entry) is not None]
+        own = [entry for entry in living if follow(tree, entry) is not None]
         base = [(path[0], "forward")] if len(path) > 1 and not own else []  # of a class that inherits it
         chosen = [*own, *base, *looping, *callers] if not whole_loops else [*looping, *own, *base, *callers]
-    elif whole_loops and not _loops(_follow(tree, path)):
+    elif whole_loops and not _loops(follow(tree, path)):
         chosen = [*looping, path, *callers]
     else:
         chosen = [path, *looping, *callers]
@@ -161,10 +161,6 @@ def _entries(tree: ast.Module, path: tuple[str, ...], row: int, whole_loops: boo
 
 def _loops(function: ast.AST | None) -> bool:
     return function is not None and any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(function))
-
-
-def _trains(function: ast.AST) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(function))
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:
@@ -183,14 +179,14 @@ def _callers(tree: ast.Module, path: tuple[str, ...], row: int) -> list[tuple[st
     """
     known = dict(_functions(tree))
     if not path:
-        statement = next((node for node in tree.body if _first(node) <= row <= _end(node)), None)
+        statement = next((node for node in tree.body if first_row(node) <= row <= last_row(node)), None)
         bound = set(_binds(statement)) if statement is not None else set()
         everything = [
             other
             for other, node in known.items()
             if other[-1:] not in _CONSTRUCTORS and (not bound or bound.intersection(_loads(node)))
         ]
-        return sorted(everything, key=lambda other: (not _trains(known[other]), not _loops(known[other])))
+        return sorted(everything, key=lambda other: (not trains(known[other]), not _loops(known[other])))
     found: dict[tuple[str, ...], None] = {}
     level = [path]
     for _ in range(4):
@@ -225,54 +221,13 @@ def statement_rows(lines: Sequence[str], row: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=8)
 def _statement_rows(text: str, row: int) -> tuple[int, int]:
-    tree = _parse(text)
-    around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= row <= _end(n)]
+    tree = parse(text)
+    around = [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= row <= last_row(n)]
     if not around:
         return row, row
-    inner = max(around, key=lambda n: (n.lineno, -_end(n)))
+    inner = max(around, key=lambda n: (n.lineno, -last_row(n)))
     body = getattr(inner, "body", None)
-    return inner.lineno, max(inner.lineno, body[0].lineno - 1) if body else _end(inner)
-
-
-@lru_cache(maxsize=8)  # the text as it is written is cut for each finding and each repair
-def _parse(text: str) -> ast.Module:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise Uncut("the file, or its repaired form, does not parse") from error
-
-
-def _path(tree: ast.Module, row: int) -> tuple[str, ...]:
-    """The names of the function around `row`: ("f",) or ("Class", "method"); empty at module level."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.lineno <= row <= _end(node):
-            return (node.name,)
-        if isinstance(node, ast.ClassDef) and node.lineno <= row <= _end(node):
-            for child in node.body:
-                if isinstance(child, ast.FunctionDef) and child.lineno <= row <= _end(child):
-                    return (node.name, child.name)
-    return ()
-
-
-def _end(node: ast.AST) -> int:
-    first: int = getattr(node, "lineno", 1)
-    last: int = getattr(node, "end_lineno", first)
-    return last
-
-
-def _first(node: ast.AST) -> int:
-    """The first row of a node, its decorators included."""
-    rows = [decorator.lineno for decorator in getattr(node, "decorator_list", ())]
-    return int(min([getattr(node, "lineno", 1), *rows]))
-
-
-def _follow(tree: ast.Module, path: tuple[str, ...]) -> ast.FunctionDef | None:
-    body: Sequence[ast.stmt] = tree.body
-    found: ast.stmt | None = None
-    for name in path:
-        found = next((node for node in body if isinstance(node, _DEFINITIONS) and node.name == name), None)
-        body = found.body if isinstance(found, _DEFINITIONS) else ()
-    return found if isinstance(found, ast.FunctionDef) else None
+    return inner.lineno, max(inner.lineno, body[0].lineno - 1) if body else last_row(inner)
 
 
 # -- whole functions ---------------------------------------------------------------------------------------------------
@@ -285,11 +240,11 @@ def _whole(text: str, tree: ast.Module, path: tuple[str, ...], rows: Iterable[in
         if len(path) > 1
         else None
     )
-    found = _follow(tree, path)
+    found = follow(tree, path)
     if found is None and (owner is None or not owner.bases):
         raise Uncut("the function is not in the repaired file")
     function = found or _INHERITED
-    flagged = [n for n in tree.body if _is_setting(n) and any(_first(n) <= row <= _end(n) for row in rows)]
+    flagged = [n for n in tree.body if _is_setting(n) and any(first_row(n) <= row <= last_row(n) for row in rows)]
     kept, free = _needs(tree, [owner or function, *flagged, *_passed(tree, [function, *_constructors(owner)])])
     unused = _unused(kept, path)
     source = _blanked(text, kept, unused)
@@ -395,7 +350,7 @@ def _needs(tree: ast.Module, starts: Sequence[ast.AST]) -> tuple[set[ast.stmt], 
 
 def _is_constant(statement: ast.stmt) -> bool:
     """Whether a statement of a module only defines: imports, definitions, and assignments that read no file or flag."""
-    if isinstance(statement, (ast.Import, ast.ImportFrom, *_DEFINITIONS)):
+    if isinstance(statement, (ast.Import, ast.ImportFrom, *DEFINITIONS)):
         return True
     if _tries_import(statement):
         return True
@@ -450,7 +405,7 @@ def _is_plain_call(node: ast.Call) -> bool:
 def _binds(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         yield from (alias.asname or alias.name.split(".")[0] for alias in statement.names)
-    elif isinstance(statement, (*_DEFINITIONS, ast.AsyncFunctionDef)):
+    elif isinstance(statement, (*DEFINITIONS, ast.AsyncFunctionDef)):
         yield statement.name
     else:
         for node in _own(statement):
@@ -458,14 +413,14 @@ def _binds(statement: ast.stmt) -> Iterator[str]:
                 yield node.id
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 yield from (alias.asname or alias.name.split(".")[0] for alias in node.names)
-            elif isinstance(node, _DEFINITIONS):
+            elif isinstance(node, DEFINITIONS):
                 yield node.name
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes below that belong to the same scope."""
     yield node
-    if not isinstance(node, (*_DEFINITIONS, ast.AsyncFunctionDef, ast.Lambda)):
+    if not isinstance(node, (*DEFINITIONS, ast.AsyncFunctionDef, ast.Lambda)):
         for child in ast.iter_child_nodes(node):
             yield from _own(child)
 
@@ -495,23 +450,23 @@ def _blanked(text: str, kept: Iterable[ast.stmt], unused: Iterable[ast.stmt] = (
     """
     lines = text.encode("utf-8").split(b"\n")
     out = [b""] * len(lines)
-    for statement in sorted(kept, key=_first):
-        for row in range(_first(statement) - 1, _end(statement)):
+    for statement in sorted(kept, key=first_row):
+        for row in range(first_row(statement) - 1, last_row(statement)):
             out[row] = lines[row]
     left_out = list(unused)
     tried = [statement for statement in kept if isinstance(statement, ast.Try) and _tries_import(statement)]
     otherwise = [child for statement in tried for handler in statement.handlers for child in handler.body]
     for statement in (*left_out, *otherwise):
-        head = lines[_first(statement) - 1]
-        for row in range(_first(statement) - 1, _end(statement)):
+        head = lines[first_row(statement) - 1]
+        for row in range(first_row(statement) - 1, last_row(statement)):
             out[row] = b""
         # It may be all that its class has.
-        out[_first(statement) - 1] = head[: len(head) - len(head.lstrip())] + b"pass"
+        out[first_row(statement) - 1] = head[: len(head) - len(head.lstrip())] + b"pass"
     spans = [
         span
         for statement in kept
         for span in _annotations(statement)
-        if not any(_first(node) <= span[0][0] <= _end(node) for node in left_out)
+        if not any(first_row(node) <= span[0][0] <= last_row(node) for node in left_out)
     ]
     for (row, column), (end_row, end_column) in spans:
         for at in range(row - 1, end_row):
@@ -541,9 +496,9 @@ def _annotations(statement: ast.stmt) -> Iterator[tuple[tuple[int, int], tuple[i
         for argument in every:
             if argument.annotation is not None:
                 start = (argument.lineno, argument.col_offset + len(argument.arg.encode("utf-8")))
-                yield start, (_end(argument.annotation), argument.annotation.end_col_offset or 0)
+                yield start, (last_row(argument.annotation), argument.annotation.end_col_offset or 0)
         if node.returns is not None:
-            yield (node.returns.lineno, -1), (_end(node.returns), node.returns.end_col_offset or 0)
+            yield (node.returns.lineno, -1), (last_row(node.returns), node.returns.end_col_offset or 0)
 
 
 # -- regions of a function or of a module ------------------------------------------------------------------------------
@@ -565,14 +520,14 @@ def _regions(
 
     Outer loops first, then whole blocks, of methods for an object that stands in for theirs, the bare statements last.
     """
-    top, twin = (_follow(one, path), _follow(other, path)) if path else (one, other)
+    top, twin = (follow(one, path), follow(other, path)) if path else (one, other)
     if top is None or twin is None:
         return
-    chain = list(_blocks(top, twin, row))
+    chain = list(blocks_around(top, twin, row))
     ways: list[tuple[list[ast.stmt], list[ast.stmt]]] = []
     bare: list[tuple[list[ast.stmt], list[ast.stmt]]] = []
     for index, (block, opposite) in enumerate(chain):
-        covered = [i for i, node in enumerate(block) if any(_first(node) <= r <= _end(node) for r in rows)]
+        covered = [i for i, node in enumerate(block) if any(first_row(node) <= r <= last_row(node) for r in rows)]
         shift = len(opposite) - len(block)
         if not covered or covered[-1] + 1 + shift <= covered[0]:
             continue
@@ -586,7 +541,7 @@ def _regions(
         ways += [(_undocumented(block), _undocumented(opposite)) for block, opposite in (*outermost, *chain[1:][-1:])
                  if len(path) > 1 or thinned or block is not top.body]  # fmt: skip
     for chosen, against in (*ways, *bare):
-        if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
+        if any(isinstance(node, (*DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
             continue
         try:
             names = _free_names(one, chosen, top)
@@ -597,261 +552,8 @@ def _regions(
         except Uncut:
             continue
         place = f" of {'.'.join(path)}" if path else ""
-        what = f"lines {_first(chosen[0])} to {_end(chosen[-1])}{place}"
+        what = f"lines {first_row(chosen[0])} to {last_row(chosen[-1])}{place}"
         yield Piece("extracted", what, unit, other_unit, ".".join(path))
-
-
-_READING = ("TL101", "TL102")  # what is read must be computed: alone there is nothing to wait for
-_GROWING = ("TL601", "TL602", "TL605")  # what is kept grows by what a step computes, and by that alone
-_NEEDED = {
-    "everything": "",
-    "computed": ", from what torch computes alone",
-    "nothing": ", its own expression",
-}
-
-
-def _thinned(
-    before: str, one: ast.Module, after: str, other: ast.Module, path: tuple[str, ...], span: _Span, level: str
-) -> tuple[str, str] | None:
-    """Both texts without the statements of the function that the flagged one needs nothing of, in the same rows.
-
-    Kept is what gives, or writes to, a name that the flagged statement reads, and what that needs in turn. None where
-    nothing can go, or where nothing would be left but a value that is read: what it waits for is not there.
-
-    Args:
-        span: of the flagged expression.
-        level: of `_NEEDED`. Of what gives those names only what torch, NumPy or Python computes may be kept, so that
-            the results of other calls are given, or nothing; then the flagged expression stands for its statement.
-    """
-    row, plain = span[0][0], level != "everything"
-    top, twin = (_follow(one, path), _follow(other, path)) if path else (one, other)
-    if top is None or twin is None:
-        return None
-    chain = list(_blocks(top, twin, row))[0 if path else 1 :]  # what a module binds is given
-    if not chain:
-        return None
-    covered = [next(i for i, node in enumerate(block) if _first(node) <= row <= _end(node)) for block, _ in chain]
-    around = [block[at] for (block, _), at in zip(chain, covered, strict=True)]
-    leaf = around[-1]
-    judged = isinstance(leaf, ast.If)  # its test is flagged: what follows from it is another matter
-    needed = set().union(*(_reads(part) for node in around[: None if judged else -1] for part in _head_of(node)))
-    alone = _flagged_in(leaf, span) if plain and isinstance(leaf, _SIMPLE) else None
-    needed |= set() if judged else _reads(alone[0] if alone else leaf)
-    modules = _modules(one)
-    others = [
-        statement
-        for depth, ((block, _), at) in enumerate(zip(chain, covered, strict=True))
-        for index, statement in enumerate(block)
-        if index < at or (index > at and any(isinstance(node, (ast.For, ast.While)) for node in around[:depth]))
-    ]
-    kept = {one for one in others if level == "everything" and _trains(one)}  # after its backward a graph keeps less
-    needed = needed.union(*map(_reads, kept))
-    growing = level != "nothing"
-    while growing:
-        growing = False
-        for statement in others:
-            if statement not in kept and _writes(statement) & needed and not (plain and _calls_out(statement, modules)):
-                kept.add(statement)
-                needed |= _reads(statement)
-                growing = True
-    if not kept and not any(map(_computes, _head_of(leaf) if judged else [alone[0] if alone else leaf])):
-        return None
-    returns = not any(isinstance(node, (ast.For, ast.While)) for node in around)
-    texts = []
-    for text, side in ((before, 0), (after, 1)):
-        dropped: list[ast.stmt] = []
-        for pair, at in zip(chain, covered, strict=True):
-            shift = len(pair[1]) - len(pair[0])
-            for index, statement in enumerate(pair[0]):
-                if index == at:
-                    continue
-                place = index + shift if side and index > at else index
-                opposite = pair[side][place] if 0 <= place < len(pair[side]) else None
-                if type(opposite) is not type(statement):
-                    return None  # the repair changes more than the flagged statement
-                if opposite is not None and statement not in kept and not isinstance(statement, ast.Pass):
-                    dropped.append(opposite)
-            flagged = pair[side][at] if judged and pair is chain[-1] and at < len(pair[side]) else None
-            if isinstance(flagged, ast.If):
-                dropped += [*flagged.body, *flagged.orelse]
-        lines = text.split("\n")
-        for statement in dropped:
-            _pass_over(lines, statement)
-        if alone is not None:
-            at = covered[-1]
-            holder = chain[-1][side]
-            found = _along(holder[at], alone[1]) if at < len(holder) and type(holder[at]) is type(leaf) else None
-            if found is None or (side and ast.dump(found) == ast.dump(alone[0])):
-                return None  # the repair is not in the expression
-            _keep_alone(lines, text, holder[at], found, returns)
-        texts.append("\n".join(lines))
-    return (texts[0], texts[1]) if texts[0] != before and all(map(_stands, texts)) else None
-
-
-def _modules(tree: ast.Module) -> frozenset[str]:
-    """Names of modules that only compute, and of what is imported from them."""
-    found = {
-        alias.asname or alias.name.split(".")[0]
-        for statement in tree.body
-        for alias in (statement.names if isinstance(statement, (ast.Import, ast.ImportFrom)) else ())
-        if (getattr(statement, "module", None) or alias.name).split(".")[0] in ("torch", "numpy", "math")
-    }
-    return frozenset(found)
-
-
-def _calls_out(statement: ast.stmt, modules: frozenset[str]) -> bool:
-    """Whether it calls something that is neither torch's, NumPy's or Python's nor a method of a tensor."""
-    for node in ast.walk(statement):
-        if not isinstance(node, ast.Call):
-            continue
-        if isinstance(node.func, ast.Name):
-            if node.func.id not in _BUILTINS | modules:
-                return True
-            continue
-        head = node.func
-        while isinstance(head, ast.Attribute):
-            head = head.value
-        if isinstance(head, ast.Name) and head.id in modules:
-            continue
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _PLAIN_METHODS:
-            return True
-        if isinstance(node.func.value, ast.Name) and node.func.value.id == "self":
-            return True
-    return False
-
-
-_COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, ast.For, ast.While)
-
-
-def _computes(node: ast.AST) -> bool:
-    """Whether it computes something apart from what it reads: there is an operator, a loop, or a call in a call."""
-    calls = [below for below in ast.walk(node) if isinstance(below, ast.Call)]
-    return len(calls) > 1 or any(isinstance(below, _COMPUTING) for below in ast.walk(node))
-
-
-_Span = tuple[tuple[int, int], tuple[int, int]]  # rows and bytes in them
-_SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)
-
-
-def _span(text: str, finding: Finding) -> _Span:
-    """Where the finding stands."""
-    lines = text.split("\n")
-
-    def at(row: int, column: int) -> tuple[int, int]:
-        return row, len(lines[row - 1][: column - 1].encode("utf-8"))
-
-    return at(finding.start.row, finding.start.column), at(finding.end.row, finding.end.column)
-
-
-def _flagged_in(statement: ast.stmt, span: _Span) -> tuple[ast.expr, list[tuple[str, int]]] | None:
-    """The innermost expression of a statement around a span, with the fields that lead to it; None for its whole value.
-
-    What stands in a comprehension or in a lambda reads what that binds, and does not stand alone.
-    """
-    node: ast.AST = statement
-    path: list[tuple[str, int]] = []
-    while True:
-        inner = next(
-            (
-                (name, index, child)
-                for name, value in ast.iter_fields(node)
-                for index, child in enumerate(value if isinstance(value, list) else [value])
-                if isinstance(child, (ast.expr, ast.keyword)) and _covers(child, span)
-            ),
-            None,
-        )
-        if inner is None or isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.Lambda)):
-            break
-        path.append(inner[:2])
-        node = inner[2]
-    if isinstance(node, ast.keyword):
-        path.append(("value", 0))
-        node = node.value
-    stores = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
-    return (node, path) if isinstance(node, ast.expr) and len(path) > 1 and not stores else None
-
-
-def _covers(node: ast.expr | ast.keyword, span: _Span) -> bool:
-    end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
-    return (node.lineno, node.col_offset) <= span[0] and span[1] <= end
-
-
-def _along(node: ast.AST, path: Sequence[tuple[str, int]]) -> ast.expr | None:
-    """What the fields lead to in another tree."""
-    for name, index in path:
-        value = getattr(node, name, None)
-        children = value if isinstance(value, list) else [value]
-        child = children[index] if index < len(children) else None
-        if not isinstance(child, ast.AST):
-            return None
-        node = child
-    return node if isinstance(node, ast.expr) else None
-
-
-def _keep_alone(lines: list[str], text: str, statement: ast.stmt, kept: ast.expr, returns: bool) -> None:
-    """Leave of a statement one of its expressions, in its rows, as what is returned where that can be."""
-    segment = ast.get_source_segment(text, kept) or "None"
-    head = lines[_first(statement) - 1]
-    indent = head[: len(head) - len(head.lstrip())]
-    for row in range(_first(statement) - 1, _end(statement)):
-        lines[row] = ""
-    rows = f"{indent}{'return ' if returns else ''}({segment})".split("\n")
-    lines[kept.lineno - 1 : kept.lineno - 1 + len(rows)] = rows
-
-
-def _pass_over(lines: list[str], statement: ast.stmt) -> None:
-    head = lines[_first(statement) - 1]
-    for row in range(_first(statement) - 1, _end(statement)):
-        lines[row] = ""
-    lines[_first(statement) - 1] = head[: len(head) - len(head.lstrip())] + "pass"
-
-
-def _stands(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError):
-        return False
-    return True
-
-
-def _head_of(node: ast.stmt) -> Iterator[ast.AST]:
-    """What a statement with a body evaluates before it."""
-    for name in ("test", "iter", "items"):
-        part = getattr(node, name, ())
-        yield from part if isinstance(part, (list, tuple)) else (part,)
-
-
-def _dotted(node: ast.AST) -> str:
-    """A name, or an attribute of one: `x`, `self.total`."""
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return f"{node.value.id}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _reads(node: ast.AST) -> set[str]:
-    """Names that are read below, and attributes of names."""
-    return {
-        _dotted(below)
-        for below in ast.walk(node)
-        if isinstance(below, (ast.Name, ast.Attribute)) and isinstance(below.ctx, ast.Load)
-    } - {"", "self"}
-
-
-def _writes(statement: ast.stmt) -> set[str]:
-    """Names and attributes that a statement binds, or whose method it calls for nothing but what that writes."""
-    found: set[str] = set()
-    for node in ast.walk(statement):
-        target: ast.AST | None = None
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-            target = node
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            target = node.value.func.value if isinstance(node.value.func, ast.Attribute) else None
-        while isinstance(target, (ast.Subscript, ast.Attribute)) and not _dotted(target):
-            target = target.value
-        if target is not None:
-            found.add(_dotted(target))
-            found.add(_dotted(target).partition(".")[0])
-    return found - {"", "self"}
 
 
 def _undocumented(block: list[ast.stmt]) -> list[ast.stmt]:
@@ -859,26 +561,6 @@ def _undocumented(block: list[ast.stmt]) -> list[ast.stmt]:
     first = block[0]
     documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(block) > 1
     return block[1:] if documented else block
-
-
-def _blocks(top: ast.AST, twin: ast.AST, row: int) -> Iterator[tuple[list[ast.stmt], list[ast.stmt]]]:
-    """The statement lists around `row`, the outermost first, each with its counterpart in the repaired tree."""
-    for field in ("body", "orelse", "finalbody", "handlers"):
-        block, opposite = getattr(top, field, None), getattr(twin, field, None)
-        if not isinstance(block, list) or not isinstance(opposite, list) or not block:
-            continue
-        at = next((i for i, node in enumerate(block) if _first(node) <= row <= _end(node)), None)
-        if at is None:
-            continue
-        if isinstance(block[0], ast.stmt):
-            yield block, opposite
-        # The counterpart of the statement at hand is at the same place, or shifted by what the repair inserted before.
-        shifts = [0, len(opposite) - len(block)]
-        for shift in dict.fromkeys(shifts):
-            if 0 <= at + shift < len(opposite) and type(opposite[at + shift]) is type(block[at]):
-                yield from _blocks(block[at], opposite[at + shift], row)
-                break
-        return
 
 
 def _free_names(tree: ast.Module, chosen: Sequence[ast.stmt], around: ast.AST) -> list[str]:
@@ -945,25 +627,28 @@ def _wrapped(text: str, tree: ast.Module, chosen: Sequence[ast.stmt], names: Seq
     """A module with the statements as the body of a function whose parameters are `names`."""
     kept, free = _needs(tree, chosen)
     kept = {statement for statement in kept if statement not in chosen}
-    row = _first(chosen[0])
-    if row == 1 or any(_first(node) <= row - 1 <= _end(node) or _first(node) >= row and _first(node) <= _end(chosen[-1])
-                       for node in kept if _inside_rows(node, row - 1, _end(chosen[-1]))):  # fmt: skip
+    row = first_row(chosen[0])
+    last = last_row(chosen[-1])
+    if row == 1 or any(
+        first_row(node) <= row - 1 <= last_row(node) or row <= first_row(node) <= last
+        for node in kept
+        if _inside_rows(node, row - 1, last)
+    ):
         raise Uncut("there is no room before the statements")
     lines = _blanked(text, kept).split("\n")
     original = text.split("\n")
     indent = len(original[row - 1]) - len(original[row - 1].lstrip())
-    for at in range(row - 1, _end(chosen[-1])):
+    for at in range(row - 1, last):
         line = original[at]
         lines[at] = "    " + (line[indent:] if not line[:indent].strip() else line.lstrip())
     returned = [name for name in names if any(_rebinds(node, name) for node in chosen)]
     lines[row - 2] = f"def {_ENTRY}({', '.join(names)}):"
-    at = _end(chosen[-1])
     tail = f"    return ({', '.join(returned)},)" if returned else "    return None"
-    if at >= len(lines):
+    if last >= len(lines):
         lines.append("")
-    if lines[at].strip():
+    if lines[last].strip():
         raise Uncut("there is no room after the statements")
-    lines[at] = tail
+    lines[last] = tail
     source = "\n".join(lines)
     try:
         parsed = ast.parse(source)
@@ -975,7 +660,7 @@ def _wrapped(text: str, tree: ast.Module, chosen: Sequence[ast.stmt], names: Seq
 
 
 def _inside_rows(node: ast.stmt, first: int, last: int) -> bool:
-    return _first(node) <= last and _end(node) >= first
+    return first_row(node) <= last and last_row(node) >= first
 
 
 def _rebinds(statement: ast.stmt, name: str) -> bool:
