@@ -49,6 +49,23 @@ def test_operands_on_the_host(line: str) -> None:
     check(FORWARD.format(line=f"{line}  # TL109"), "TL109")
 
 
+PICKED = """
+import torch
+from torch import nn
+
+class Layer(nn.Module):
+    def forward(self, x, n: int):
+        kept = made(x)
+        mask = kept > 0.5
+        return mask[torch.arange(n), kept.argmax(-1)].to({where}
+"""
+
+
+def test_what_is_moved_at_once_was_on_the_host_but_a_change_of_dtype_moves_nothing() -> None:
+    check(PICKED.format(where="torch.int)  # TL109"), "TL109")
+    check(PICKED.format(where="'cuda')"), "TL109")
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -135,7 +135,10 @@ def _of_arrays(base: Value, index: Value) -> bool:
 def _is_placed(site: sites.Subscript, model: Model) -> bool:
     """Whether what is picked is moved to a device at once: then what it is picked from was on the host, most likely."""
     around = None if site.base.may_be_device else model.parent(site.node)
-    return isinstance(around, cst.Attribute) and around.attr.value in PLACING
+    if not isinstance(around, cst.Attribute) or around.attr.value not in PLACING:
+        return False
+    moved = model.call(model.parent(around) or around)
+    return moved is not None and moved.result.may_be_device  # not where `to` is given a dtype
 
 
 def _copies_argument(index: Value, model: Model) -> bool:
