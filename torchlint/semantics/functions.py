@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -197,6 +198,13 @@ class FunctionInfo:
             made = call.value if type(call) is cst.Expr else None
             return type(made) is cst.Call and dotted(made.func) in EXITS
         return False
+
+    def outward(self) -> Iterator[FunctionInfo]:
+        """The function and those that it is defined in, the innermost first."""
+        function: FunctionInfo | None = self
+        while function is not None:
+            yield function
+            function = function.parent
 
     @question(False)
     def does(self, kinds: frozenset[EffectKind]) -> bool:

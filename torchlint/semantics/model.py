@@ -259,12 +259,7 @@ class Model:
         hot = self.hot(context)
         if hot is not None and hot.trains:
             return False
-        owner: FunctionInfo | None = self.function_of(context)
-        while owner is not None:
-            if _measures(owner):
-                return True
-            owner = owner.parent
-        return False
+        return any(map(_measures, self.function_of(context).outward()))
 
     def is_role(self, context: Context, *roles: Role) -> bool:
         """Whether the function around has one of the roles."""

@@ -45,13 +45,8 @@ def _autograd_off(function: FunctionInfo, perhaps: bool) -> bool:
 
 def compiled(context: Context) -> FunctionInfo | None:
     """The compiled function that covers this code, itself or through callers; None if there is none."""
-    owner = context.owner
-    while owner is not None:
-        found = _compiled(owner)
-        if found is not None:
-            return found
-        owner = owner.parent
-    return None
+    around = context.owner.outward() if context.owner is not None else ()
+    return next(filter(None, map(_compiled, around)), None)
 
 
 @question(None)
@@ -77,12 +72,7 @@ def in_test(context: Context) -> bool:
 
 def in_worker(context: Context) -> bool:
     """Whether the code runs in a loader worker: a Dataset's methods, a collate function, and what only they call."""
-    owner = context.owner
-    while owner is not None:
-        if _in_worker(owner):
-            return True
-        owner = owner.parent
-    return False
+    return context.owner is not None and any(map(_in_worker, context.owner.outward()))
 
 
 @question(True)

@@ -13,7 +13,7 @@ from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import Role
 from torchlint.semantics.model import Model
-from torchlint.semantics.names import dotted, names_read
+from torchlint.semantics.names import dotted, holder, names_read
 from torchlint.semantics.nodes import within
 from torchlint.semantics.values import ATTACHED, DETACHED, Kind
 
@@ -66,7 +66,7 @@ class CollectivePerMetric(Rule):
         argument = site.argument(0, "tensor") or site.argument(1)
         if argument is None or hot.rate is Iterates.PARAMETERS:
             return
-        name = _named(argument.node)
+        name = holder(argument.node)
         value = argument.value
         if value.qual == "torch.nn.Parameter" or (name is not None and name.rsplit(".", 1)[-1] in ("grad", "data")):
             return
@@ -99,15 +99,15 @@ class CollectivePerMetric(Rule):
             if assign.context.owner is site.context.owner
             and assign.name is not None
             and assign.value_node is not None
-            and _named(assign.value_node) == name
+            and holder(assign.value_node) == name
         ]
         return any(self._goes_on(one, site, model) for one in (name, *same)) or self._answers_caller(name, site, model)
 
     def _goes_on(self, name: str, site: sites.Call, model: Model) -> bool:
         for binary in model.sites.binaries:
-            own = isinstance(binary.node, cst.AugAssign) and _named(binary.left_node) == name  # `total /= world`
+            own = isinstance(binary.node, cst.AugAssign) and holder(binary.left_node) == name  # `total /= world`
             if binary.context.owner is site.context.owner and binary.result.graph & ATTACHED and not own:
-                if name in (_named(binary.left_node), _named(binary.right_node)):
+                if name in (holder(binary.left_node), holder(binary.right_node)):
                     return True
         calls = [call for call in model.sites.calls if call.context.owner is site.context.owner]
         if any(_scales(call, name) or _is_decided_by(name, call.context) for call in calls):
@@ -148,13 +148,6 @@ def _reduces_each_step(site: sites.Call) -> bool:
     if across is None or across.value.const is not True:
         return False
     return owner.name == "training_step" if on_step is None else on_step.value.const is True
-
-
-def _named(node: cst.BaseExpression) -> str | None:
-    """The name of a value, or of what it is an entry of."""
-    while isinstance(node, cst.Subscript):
-        node = node.value
-    return dotted(node)
 
 
 def _is_decided_by(name: str, context: Context) -> bool:

@@ -125,12 +125,10 @@ class Modes:
         head, _, rest = name.partition(".")
         if head == "self" and rest and function.cls is not None:
             return self._evaluated_attribute(rest.split(".", 1)[0], function.cls)
-        scope: FunctionInfo | None = function
-        while scope is not None:
+        for scope in function.outward():
             made = self._evaluated_name(head, scope)
             if made is not None or self._binds(head, scope):
                 return made
-            scope = scope.parent
         return self._evaluated_name(head, self._model.root)
 
     def _evaluated_attribute(self, attribute: str, cls: ClassInfo) -> cst.CSTNode | None:

@@ -200,11 +200,8 @@ def needed_by_backward(name: str, context: Context, model: Model) -> bool:
     """Whether a backward somewhere in the file runs through what the name holds."""
     base = name.split("[", 1)[0]
     owner = model.function_of(context)
-    scope: FunctionInfo | None = owner
-    while scope is not None:
-        if scope.needs_graph(base):
-            return True
-        scope = scope.parent
+    if any(scope.needs_graph(base) for scope in owner.outward()):
+        return True
     if "." not in base:
         return False
     attribute = "." + base.rsplit(".", 1)[-1]
@@ -241,7 +238,7 @@ def seen_whole(name: str, context: Context, model: Model) -> bool:
     base = name.split("[", 1)[0]
     if "." in base:
         return False
-    outermost = model.module if context.owner is None else [*_around(context.owner)][-1].node
+    outermost = model.module if context.owner is None else [*context.owner.outward()][-1].node
     bound = False
     for node in below(outermost):
         if not isinstance(node, cst.Name) or identifier(node.value) != base:
@@ -306,13 +303,6 @@ def _tells_no_graph(model: Model, node: cst.BaseExpression, depth: int = 0) -> b
     return isinstance(around, (cst.Comparison, cst.Del, cst.If))
 
 
-def _around(function: FunctionInfo | None) -> Iterator[FunctionInfo]:
-    """The function and those that it is defined in."""
-    while function is not None:
-        yield function
-        function = function.parent
-
-
 def _returns(function: FunctionInfo, name: str) -> bool:
     """Whether a name stands in what a function returns, or is part of what does."""
     return name in function.returned or any(name in function.flows.get(other, ()) for other in function.returned)
@@ -363,7 +353,7 @@ def given_to_caller(name: str, context: Context, loop: Context | None, model: Mo
     base = name.split("[", 1)[0]
     if owner is None or "." in base:
         return False
-    if not any(_returns(function, base) for function in _around(owner)):
+    if not any(_returns(function, base) for function in owner.outward()):
         return False
     if loop is not None and loop.loop is not None:
         iterable = loop.loop.iterable

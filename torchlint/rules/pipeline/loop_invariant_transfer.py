@@ -203,12 +203,7 @@ def _is_constant_outside(site: sites.Call, receiver: Value, name: str | None, mo
         return False
     if any(parameter.name == name for parameter in owner.parameters):
         return False
-    around: set[FunctionInfo | None] = {None}
-    link = owner.parent
-    while link is not None:
-        around.add(link)
-        link = link.parent
-    made = [assign for assign in model.sites.assigned(name) if assign.context.owner in {*around, owner}]
+    made = [assign for assign in model.sites.assigned(name) if assign.context.owner in {None, *owner.outward()}]
     if len(made) != 1 or made[0].context.owner is owner or made[0].context.enclosing_loops():
         return False
     if model.hot(made[0].context) is not None:

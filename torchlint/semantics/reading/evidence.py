@@ -7,7 +7,6 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics.factors import factors, terms
-from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.names import dotted, holder
 from torchlint.semantics.reading.base import Reader
 from torchlint.semantics.values import (
@@ -139,11 +138,9 @@ class EvidenceReader(Reader):
             return
         roots, sure = factors(node), terms(node)
         self.note_graph_makers(node)
-        info: FunctionInfo | None = self.frame.info
-        while info is not None:
+        for info in self.frame.info.outward():
             info.roots |= roots
             info.terms |= sure
-            info = info.parent
         for name in sure:
             holder_name, _, attribute = name.rpartition(".")
             if holder_name:
@@ -199,15 +196,13 @@ class EvidenceReader(Reader):
 
     def rooted(self, value: Value, name: str) -> Value:
         """The value of a name on which backward runs: a tensor with a graph, whatever made it."""
-        info: FunctionInfo | None = self.frame.info
-        while info is not None:
+        for info in self.frame.info.outward():
             if info.terms and info.has_graph(name):
                 if self.frame.info.duck.get(name, set()) & _OF_MAPPINGS:
                     value = value.but(graph=ATTACHED) if value.graph == MAYBE else value
                     guessed = value.kind is Kind.BATCH and value.conf is Confidence.POSSIBLE
                     return value.but(conf=Confidence.LIKELY) if guessed else value
                 return self.as_root(value)
-            info = info.parent
         return value
 
     def as_root(self, value: Value) -> Value:
