@@ -7,7 +7,6 @@ exception is the row the user sees.
 from __future__ import annotations
 
 import ast
-import builtins
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from functools import lru_cache
 from torchlint.findings import Edit, Finding
 from torchlint.verify.thinning import GROWING, NEEDED, READING, computes, span_of, thinned
 from torchlint.verify.trees import (
+    BUILTINS,
     DEFINITIONS,
     Uncut,
     blocks_around,
@@ -28,8 +28,6 @@ from torchlint.verify.trees import (
 )
 
 __all__ = ["Piece", "Uncut", "Unit", "pieces", "repaired", "statement_rows"]
-
-_BUILTINS = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +89,10 @@ def pieces(
     path = path_at(one, row)
     rows = {row, *(r for edit in edits for r in (edit.start.row, edit.end.row))}
     found = False
+
+    def shows(piece: Piece) -> bool:
+        return finding.code not in READING or any(map(computes, piece.before.function.body))
+
     for entry in _entries(one, path, row, whole_loops):
         with contextlib.suppress(Uncut):
             yield Piece(
@@ -98,9 +100,8 @@ def pieces(
             )
             found = True
     if path[-1:] not in _CONSTRUCTORS:
-        reads = finding.code in READING
         for piece in _regions(before, one, after, other, path, row, rows, whole_loops, blocks):
-            if not reads or any(map(computes, piece.before.function.body)):
+            if shows(piece):
                 found = True
                 yield piece
         seen: set[str] = set()
@@ -112,7 +113,7 @@ def pieces(
                 for piece in _regions(
                     thin, parse(thin), thinner, parse(thinner), path, row, rows, whole_loops, blocks, True
                 ):
-                    if reads and not any(map(computes, piece.before.function.body)):
+                    if not shows(piece):
                         continue
                     found = True
                     if piece.before.source not in seen:
@@ -514,9 +515,9 @@ def _regions(
     rows: set[int],
     whole_loops: bool,
     blocks: bool,
-    thinned: bool = False,
+    thin: bool = False,
 ) -> Iterator[Piece]:
-    """Statements around the flagged row as functions of what they read; all of a function's where it is `thinned`.
+    """Statements around the flagged row as functions of what they read; all of a function's where it is `thin`.
 
     Outer loops first, then whole blocks, of methods for an object that stands in for theirs, the bare statements last.
     """
@@ -536,10 +537,10 @@ def _regions(
             ways.append(flagged)
         elif not whole_loops and path and index == len(chain) - 1:
             bare.append(flagged)
-    if (path or thinned) and blocks:
+    if (path or thin) and blocks:
         outermost = chain[: 1 if path else 0]
         ways += [(_undocumented(block), _undocumented(opposite)) for block, opposite in (*outermost, *chain[1:][-1:])
-                 if len(path) > 1 or thinned or block is not top.body]  # fmt: skip
+                 if len(path) > 1 or thin or block is not top.body]  # fmt: skip
     for chosen, against in (*ways, *bare):
         if any(isinstance(node, (*DEFINITIONS, ast.Import, ast.ImportFrom)) for node in chosen):
             continue
@@ -568,7 +569,7 @@ def _free_names(tree: ast.Module, chosen: Sequence[ast.stmt], around: ast.AST) -
 
     What the function around them binds is its own, whatever Python or the module call by that name.
     """
-    defined = {name for node in tree.body if _is_constant(node) for name in _binds(node)} | _BUILTINS
+    defined = {name for node in tree.body if _is_constant(node) for name in _binds(node)} | BUILTINS
     if isinstance(around, ast.FunctionDef):
         defined -= {node.arg for node in ast.walk(around.args) if isinstance(node, ast.arg)}
         defined -= {name for statement in around.body for name in _binds(statement)}

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator, Sequence
 
 from torchlint.findings import Finding
 from torchlint.verify.allowed import NAMES
-from torchlint.verify.trees import blocks_around, first_row, follow, last_row, trains
-
-_BUILTINS = frozenset(dir(builtins))
+from torchlint.verify.trees import BUILTINS, Uncut, blocks_around, first_row, follow, last_row, parse, trains
 
 # Methods of tensors and containers that only compute, besides those that are functions of torch as well.
 _PLAIN_METHODS = frozenset(NAMES["torch"].split()) | frozenset(
@@ -124,7 +121,7 @@ def _calls_out(statement: ast.stmt, modules: frozenset[str]) -> bool:
         if not isinstance(node, ast.Call):
             continue
         if isinstance(node.func, ast.Name):
-            if node.func.id not in _BUILTINS | modules:
+            if node.func.id not in BUILTINS | modules:
                 return True
             continue
         head = node.func
@@ -210,25 +207,27 @@ def _along(node: ast.AST, path: Sequence[tuple[str, int]]) -> ast.expr | None:
 def _keep_alone(lines: list[str], text: str, statement: ast.stmt, kept: ast.expr, returns: bool) -> None:
     """Leave of a statement one of its expressions, in its rows, as what is returned where that can be."""
     segment = ast.get_source_segment(text, kept) or "None"
-    head = lines[first_row(statement) - 1]
-    indent = head[: len(head) - len(head.lstrip())]
-    for row in range(first_row(statement) - 1, last_row(statement)):
-        lines[row] = ""
+    indent = _blank(lines, statement)
     rows = f"{indent}{'return ' if returns else ''}({segment})".split("\n")
     lines[kept.lineno - 1 : kept.lineno - 1 + len(rows)] = rows
 
 
 def _pass_over(lines: list[str], statement: ast.stmt) -> None:
+    lines[first_row(statement) - 1] = _blank(lines, statement) + "pass"
+
+
+def _blank(lines: list[str], statement: ast.stmt) -> str:
+    """Empty the rows of a statement; how far it was indented."""
     head = lines[first_row(statement) - 1]
     for row in range(first_row(statement) - 1, last_row(statement)):
         lines[row] = ""
-    lines[first_row(statement) - 1] = head[: len(head) - len(head.lstrip())] + "pass"
+    return head[: len(head) - len(head.lstrip())]
 
 
 def _stands(text: str) -> bool:
     try:
-        ast.parse(text)
-    except (SyntaxError, ValueError):
+        parse(text)
+    except Uncut:
         return False
     return True
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+BUILTINS = frozenset(dir(builtins))
 
 
 class Uncut(Exception):
