@@ -215,6 +215,18 @@ def warm_up(torch: Any, device: Any) -> None:
         torch.cuda.synchronize()
 
 
+def load_compiler(torch: Any) -> None:
+    """Load torch's compiler, for seconds which would count as the measured code's own.
+
+    It learns what the processor can do as well: for some it starts an interpreter, which an experiment may not.
+    """
+    torch.compile(warm_up)
+    with contextlib.suppress(Exception):  # no C++ compiler here, or a torch whose compiler asks elsewhere
+        from torch._inductor.cpu_vec_isa import valid_vec_isa_list
+
+        valid_vec_isa_list()
+
+
 def experiment(torch: Any, request: dict[str, Any], device: Any, cores: Cores) -> dict[str, Any]:
     spec = request["experiment"]
     for label in ("before", "after", "inputs"):
@@ -230,7 +242,7 @@ def experiment(torch: Any, request: dict[str, Any], device: Any, cores: Cores) -
         granted |= {"compile"}
     spec["grants"] = sorted(granted)
     if "compile" in granted:
-        torch.compile(warm_up)  # loads the compiler, for seconds which would count as the code's own
+        load_compiler(torch)
     guard = spec["guard"] = Guard(granted, os.getcwd())
     tame(torch)
     confine(os.getcwd(), programs="compile" in granted)
