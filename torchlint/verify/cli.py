@@ -54,7 +54,8 @@ __all__ = ["verify"]
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Time for all experiments; what does not fit is not run.",
+    help="Time for all experiments; what does not fit is not run. Without one all are run, and what the host bounds is "
+    "timed again for a quarter of that time, or a minute.",
 )
 @click.option(
     "--time-limit",

@@ -42,6 +42,8 @@ AGAIN_FIRST_US = 2e6  # of the first call, above which there is no further proce
 ENOUGH_ROUNDS = 7  # below which an interval is narrow by chance
 BUSY = 0.8  # of a call's time, for which the device must be busy to be what bounds it
 AGAIN = 3  # times as long as in the first process pairs are measured in a further one
+REFINING = 0.25  # of the time of all first processes, for the further ones where there is no budget
+MIN_REFINING_S = 60.0  # for them at least
 KEPT_BACK = 0.75  # of the budget, for the highest rungs; the rest is for lower ones and further processes
 COMPILING = 3  # times the limit of time, for code that is compiled: a compiler runs for many seconds
 OUT_OF_TIME = "the time budget was used up"
@@ -113,7 +115,8 @@ def run(
         plan: as `plan.make` gives it.
         devices: "cpu", or "cuda:0" and so on; one experiment at a time on each.
         budget: seconds for all; as it runs out pairs are measured for a shorter time, and in the end what is left is
-            not run and what still runs is killed.
+            not run and what still runs is killed. Without one each is run, and what is timed once more, in further
+            processes, takes a quarter of the time until then in all, or a minute.
         watcher: told of each start and result, from several threads.
         allow: modules that whoever runs the plan lets measured code use; None for all that the plan names.
 
@@ -141,11 +144,13 @@ def run(
                     if not wave:
                         break
                     bench.measure([experiments[identity] for identity in wave])
+                if budget is None:
+                    bench.budget = bench.passed() + max(MIN_REFINING_S, REFINING * bench.passed())
                 for _ in range(min(bench.limits.processes, MOST_PROCESSES) - 1):
                     bench.measure_again(experiments)
             finally:
                 bench.end()
-    environment["seconds"] = round(time.monotonic() - bench.started, 1)
+    environment["seconds"] = round(bench.passed(), 1)
     slim = [{k: v for k, v in experiment.items() if k not in CODE} for experiment in plan["experiments"]]
     return {
         "version": plan["version"],
@@ -313,7 +318,11 @@ class _Run:
 
     def remaining(self) -> float:
         """Seconds of the budget that are left."""
-        return math.inf if self.budget is None else self.budget - (time.monotonic() - self.started)
+        return math.inf if self.budget is None else self.budget - self.passed()
+
+    def passed(self) -> float:
+        """Seconds since the run began."""
+        return time.monotonic() - self.started
 
     def measure(self, experiments: list[dict[str, Any]]) -> None:
         """Measure some experiments, shared by the devices; returns when all have a result."""
