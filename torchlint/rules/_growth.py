@@ -120,7 +120,7 @@ def grows(node: cst.BaseExpression, loop: Context, model: Model) -> bool:
     if reset_inside(name, loop, model):
         return False
     fills = (store for store in model.sites.stores if store.owner_name == name and store.context.inside(loop))
-    if any(store.how in _GROWS and (store.how != "setitem" or _changes(store.node, loop, model)) for store in fills):
+    if any(store.how in _GROWS and (store.entry is None or _changes(store.entry, loop, model)) for store in fills):
         return True
     return any(
         site.target == name and site.context.inside(loop) and isinstance(site.addend, (cst.List, cst.Tuple))
@@ -128,11 +128,10 @@ def grows(node: cst.BaseExpression, loop: Context, model: Model) -> bool:
     )
 
 
-def _changes(statement: cst.CSTNode, loop: Context, model: Model) -> bool:
-    """Whether a statement writes to an entry whose key a round may change: else the same one is set anew."""
-    entries = [target.target for target in statement.targets] if isinstance(statement, cst.Assign) else [statement]
-    keys: list[cst.CSTNode] = [part for entry in entries if isinstance(entry, cst.Subscript) for part in entry.slice]
-    if not keys or any(isinstance(part, cst.Call) for part in within(keys)):
+def _changes(entry: cst.Subscript, loop: Context, model: Model) -> bool:
+    """Whether a round may write to another entry than the one before: else the same one is set anew."""
+    keys: list[cst.CSTNode] = list(entry.slice)
+    if any(isinstance(part, cst.Call) for part in within(keys)):
         return True
     names = {name for key in keys for name in _dotted_in(key) if name is not None}
     bound = loop_names(loop.node) | {site.target for site in model.sites.accumulations if site.context.inside(loop)}

@@ -154,6 +154,7 @@ class Store:
     context: Context
     statement: cst.CSTNode | None
     key: str | None = None  # the attribute's name
+    entry: cst.Subscript | None = None  # with "setitem", what is written to: `rows[i]` of `rows[i] = x`
 
 
 @dataclass(slots=True, eq=False)

@@ -13,7 +13,7 @@ import libcst as cst
 
 from torchlint.semantics.names import dotted, identifier
 
-__all__ = ["WRITING", "bindings_in", "bound_names", "changed_names", "clauses", "loop_names", "targets"]
+__all__ = ["WRITING", "bindings_in", "bound_names", "changed_names", "clauses", "entries", "loop_names", "targets"]
 
 # By the type of a node, the targets that stand in it, as they are written; of `match`, in its patterns.
 _WRITTEN: Final[dict[type[cst.CSTNode], Callable[[Any], list[cst.BaseExpression | None]]]] = {
@@ -45,6 +45,11 @@ def _parts(target: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
             todo.append(part.value)
         else:
             yield part
+
+
+def entries(statement: cst.CSTNode | None) -> list[cst.Subscript]:
+    """The entries of tables to which an assignment gives a value: `rows[i]` of `rows[i] = x`."""
+    return [part for part in targets(statement) if type(part) is cst.Subscript] if type(statement) is cst.Assign else []
 
 
 def bound_names(target: cst.BaseExpression | None) -> set[str]:

@@ -19,7 +19,7 @@ from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.nodes import within
-from torchlint.semantics.targets import bound_names, loop_names
+from torchlint.semantics.targets import bound_names, entries, loop_names
 from torchlint.semantics.values import Gate, Kind, Value
 
 _LITERALS: Final = (cst.SimpleString, cst.Integer)
@@ -118,29 +118,25 @@ def _grown(site: sites.Call, model: Model) -> cst.BaseExpression | None:
 
 def _is_entry_of_table(part: cst.BaseExpression, site: sites.Call, model: Model) -> bool:
     """Whether an entry of a dictionary or list is put back under its key: `rows[k] = torch.cat([rows[k], new])`."""
-    statement = site.statement
     return (
         isinstance(part, cst.Subscript)
-        and isinstance(statement, cst.Assign)
         and model.value(part.value).kind is Kind.CONTAINER
-        and any(target.target.deep_equals(part) for target in statement.targets)
+        and any(entry.deep_equals(part) for entry in entries(site.statement))
     )
 
 
 def _under_another_key(part: cst.BaseExpression, site: sites.Call, model: Model) -> bool:
     """Whether an entry of a table is joined and put under another key: `table[a] = torch.cat([table[b], ...])`."""
-    statement = model.parent(site.node)
-    put = [target.target for target in statement.targets] if isinstance(statement, cst.Assign) else []
+    put = entries(model.parent(site.node))
     taken = [part]
     if isinstance(part, cst.Name):
         taken = [
             a.value_node for a in model.sites.assigned(part.value, _round(site.context)) if a.value_node is not None
         ]
-    entries = [entry for entry in put if isinstance(entry, cst.Subscript)]
-    return bool(entries) and any(
+    return any(
         isinstance(one, cst.Subscript) and one.value.deep_equals(entry.value) and not one.deep_equals(entry)
         for one in taken
-        for entry in entries
+        for entry in put
     )
 
 

@@ -78,9 +78,7 @@ class HookRetainsGraph(Rule):
         return any(assign.context.owner is site.context.owner for assign in assigned)
 
     def _key_varies(self, site: sites.Store, model: Model) -> bool:
-        if not isinstance(site.node, cst.Assign) or not isinstance(site.node.targets[0].target, cst.Subscript):
-            return False
-        index = site.node.targets[0].target.slice[0].slice
+        index = site.entry.slice[0].slice if site.entry is not None else None
         if not isinstance(index, cst.Index):
             return False
         key = model.value(index.value)

@@ -39,9 +39,9 @@ class RetainedGraphContainer(Rule):
     def on_store(self, site: sites.Store, model: Model) -> Iterator[Report]:
         if site.how not in _GROWS or site.owner_name is None:
             return
-        if site.how == "setitem" and not _key_varies(site.node, model):
+        if site.entry is not None and not _key_varies(site.entry, model):
             return  # the entry is overwritten: one graph stays, not one per step
-        if site.how == "setitem" and _is_part_of(site.stored, site.node):
+        if site.entry is not None and _is_part_of(site.stored, site.entry):
             return  # what was there stays as a part of itself
         if site.owner is not None and site.owner.kind in (Kind.MODULE, Kind.OPTIMIZER, Kind.TENSOR, Kind.NDARRAY):
             return
@@ -90,12 +90,11 @@ class RetainedGraphContainer(Rule):
         )
 
 
-def _is_part_of(stored: cst.BaseExpression, statement: cst.CSTNode) -> bool:
+def _is_part_of(stored: cst.BaseExpression, entry: cst.Subscript) -> bool:
     """Whether an entry is given a part of what it holds: `rows[i] = rows[i][:, :n]`."""
-    entries = [target.target for target in statement.targets] if isinstance(statement, cst.Assign) else []
     while isinstance(stored, cst.Subscript):
         stored = stored.value
-        if any(stored.deep_equals(entry) for entry in entries):
+        if stored.deep_equals(entry):
             return True
     return False
 
@@ -127,14 +126,7 @@ def _attached_member(value: Value) -> Value:
     return value.elem if value.elem is not None else value
 
 
-def _key_varies(node: cst.CSTNode, model: Model) -> bool:
+def _key_varies(entry: cst.Subscript, model: Model) -> bool:
     """Whether `container[key] = value` may write to another key on each step."""
-    if not isinstance(node, cst.Assign):
-        return False
-    for target in node.targets:
-        subscript = target.target
-        if isinstance(subscript, cst.Subscript):
-            index = subscript.slice[0].slice
-            if isinstance(index, cst.Index) and model.value(index.value).const is not MISSING:
-                return False
-    return True
+    index = entry.slice[0].slice
+    return not isinstance(index, cst.Index) or model.value(index.value).const is MISSING

@@ -73,9 +73,9 @@ class ConvBiasBeforeNorm(Rule):
 
 def _takes_over_bias(layer: sites.Call, model: Model) -> bool:
     """Whether the layer is given the bias of another one: `self.conv.bias = nn.Parameter(trained.conv.bias)`."""
-    statement = model.parent(layer.node)
-    names = [dotted(target.target) for target in statement.targets] if isinstance(statement, cst.Assign) else []
-    return any(name is not None and any(model.sites.assigned(f"{name}.bias")) for name in names)
+    return any(
+        model.sites.assigned(f"{assign.name}.bias") for assign in model.sites.given_by(layer.node) if assign.name
+    )
 
 
 def _is_optional(norm: sites.Call, layer: sites.Call, model: Model) -> bool:

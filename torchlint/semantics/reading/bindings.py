@@ -325,7 +325,17 @@ class BindingReader(CallReader):
         self.note_stored_parameter(value)
         if self.recording and value_node is not None and base.kind not in (Kind.TENSOR, Kind.NDARRAY):
             self.sites.stores.append(
-                sites.Store(node, "setitem", base, holder(target.value), value_node, value, self.context, node)
+                sites.Store(
+                    node,
+                    "setitem",
+                    base,
+                    holder(target.value),
+                    value_node,
+                    value,
+                    self.context,
+                    node,
+                    entry=target,
+                )
             )
 
     def put(self, container: Value, key: object, value: Value, named: cst.BaseExpression) -> None:

@@ -32,37 +32,32 @@ class NarrowingReader(AttributeReader):
         elif type(test) is cst.Call:
             self._narrow_call(test, holds)
         elif type(test) is cst.Comparison and len(test.comparisons) == 1:
-            comparison = test.comparisons[0]
-            right = comparison.comparator
-            if type(right) is cst.Name and right.value == "None":
-                is_none = isinstance(comparison.operator, (cst.Is, cst.Equal)) == holds
-                self._rebind(
-                    test.left,
-                    lambda v: (
-                        NONE
-                        if is_none and (v.kind is Kind.NONE)
-                        else v.but(optional=False)
-                        if v.optional and not is_none
-                        else v
-                    ),
-                )
-            elif _asks_for_type(test.left) and isinstance(comparison.operator, (cst.Is, cst.Equal, *_OTHER_THAN)):
-                assert isinstance(test.left, cst.Call)
-                other = isinstance(comparison.operator, _OTHER_THAN)
-                self._narrow_kind(test.left.args[0].value, right, holds != other)
-            elif type(test.left) is cst.Attribute and test.left.attr.value == "type":
-                owner = test.left.value
-                if type(owner) is cst.Attribute and owner.attr.value == "device":
-                    text = self.eval_quietly(right).const
-                    bits = device_bits(text) if isinstance(text, str) else 0
-                    equal = (type(comparison.operator) is cst.Equal) == holds
-                    if bits:
-                        self._place(owner.value, bits if equal else DEVICE if bits == HOST else 0)
+            self._narrow_comparison(test.left, test.comparisons[0], holds)
         elif type(test) is cst.Attribute:
             if test.attr.value in ("is_cuda", "is_cpu"):
                 self._place(test.value, DEVICE if holds == (test.attr.value == "is_cuda") else HOST)
             elif test.attr.value in ASKED and holds:
                 self._place(test.value, DEVICE)
+
+    def _narrow_comparison(self, left: cst.BaseExpression, comparison: cst.ComparisonTarget, holds: bool) -> None:
+        """`x is None`, `type(x) is float`, `x.device.type == "cpu"`."""
+        operator, right = comparison.operator, comparison.comparator
+        if type(right) is cst.Name and right.value == "None":
+            if isinstance(operator, (cst.Is, cst.Equal)) == holds:
+                self._rebind(left, lambda v: NONE if v.kind is Kind.NONE else v)
+            else:
+                self._rebind(left, lambda v: v.but(optional=False) if v.optional else v)
+        elif _asks_for_type(left) and isinstance(operator, (cst.Is, cst.Equal, *_OTHER_THAN)):
+            assert isinstance(left, cst.Call)
+            self._narrow_kind(left.args[0].value, right, holds != isinstance(operator, _OTHER_THAN))
+        elif type(left) is cst.Attribute and left.attr.value == "type":
+            owner = left.value
+            if type(owner) is cst.Attribute and owner.attr.value == "device":
+                text = self.eval_quietly(right).const
+                bits = device_bits(text) if isinstance(text, str) else 0
+                equal = (type(operator) is cst.Equal) == holds
+                if bits:
+                    self._place(owner.value, bits if equal else DEVICE if bits == HOST else 0)
 
     def _place(self, node: cst.BaseExpression, bits: int) -> None:
         if bits:
@@ -84,10 +79,10 @@ class NarrowingReader(AttributeReader):
     def _narrow_call(self, test: cst.Call, holds: bool) -> None:
         if not test.args:
             return
-        function = self.eval_quietly(test.func)
-        if self.asks_whether_tensor(test):
+        asked = self.eval_quietly(test.func).qual
+        if asked == "torch.is_tensor":
             self._narrow_tensor(test.args[0].value, holds)
-        elif function.qual == "isinstance" and len(test.args) == 2:
+        elif asked == "isinstance" and len(test.args) == 2:
             if holds and not self._names_tensor(test.args[1].value):
                 self._narrow_first(test)
             self._narrow_kind(test.args[0].value, test.args[1].value, holds)
