@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from torchlint.findings import Finding
 from torchlint.verify.allowed import NAMES
@@ -17,6 +18,7 @@ _PLAIN_METHODS = frozenset(NAMES["torch"].split()) | frozenset(
 )
 READING = ("TL101", "TL102")  # what is read must be computed: alone there is nothing to wait for
 GROWING = ("TL601", "TL602", "TL605")  # what is kept grows by what a step computes, and by that alone
+_LOOPS = (ast.For, ast.While)
 NEEDED = {
     "everything": "",
     "computed": ", from what torch computes alone",
@@ -37,71 +39,136 @@ def thinned(
         level: of `NEEDED`. Of what gives those names only what torch, NumPy or Python computes may be kept, so that
             the results of other calls are given, or nothing; then the flagged expression stands for its statement.
     """
-    row, plain = span[0][0], level != "everything"
+    way = _way_to(one, other, path, span[0][0])
+    if way is None:
+        return None
+    alone = _flagged_in(way.leaf, span) if level != "everything" and isinstance(way.leaf, _SIMPLE) else None
+    if way.is_test:
+        shown = list(_head_of(way.leaf))
+    else:
+        shown = [alone[0] if alone is not None else way.leaf]
+    kept = _needed(shown, way, level, _modules(one))
+    if not kept and not any(map(computes, shown)):
+        return None
+    texts = []
+    for side, text in enumerate((before, after)):
+        dropped = _dropped(way, kept, side)
+        if dropped is None:
+            return None
+        lines = text.split("\n")
+        for statement in dropped:
+            _pass_over(lines, statement)
+        if alone is not None and not _leave_alone(lines, text, way, side, alone):
+            return None
+        texts.append("\n".join(lines))
+    return (texts[0], texts[1]) if texts[0] != before and all(map(_stands, texts)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """The way to the flagged statement, the outermost block first.
+
+    Attributes:
+        blocks: the statement lists around it, each as it is written and as it is in the repaired tree.
+        places: of the statement in each that leads on; the last is that of the flagged one.
+    """
+
+    blocks: list[tuple[list[ast.stmt], list[ast.stmt]]]
+    places: list[int]
+
+    @property
+    def around(self) -> list[ast.stmt]:
+        """The statements that lead on, and the flagged one."""
+        return [block[place] for (block, _), place in zip(self.blocks, self.places, strict=True)]
+
+    @property
+    def leaf(self) -> ast.stmt:
+        return self.blocks[-1][0][self.places[-1]]
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the test of an `if` is flagged: what follows from it is another matter."""
+        return isinstance(self.leaf, ast.If)
+
+    def others(self) -> Iterator[ast.stmt]:
+        """The statements that run before the flagged one, in the rounds before it too where a loop is around."""
+        looped = False
+        for (block, _), place, leading in zip(self.blocks, self.places, self.around, strict=True):
+            yield from block[:place]
+            if looped:
+                yield from block[place + 1 :]
+            looped = looped or isinstance(leading, _LOOPS)
+
+
+def _way_to(one: ast.Module, other: ast.Module, path: tuple[str, ...], row: int) -> _Way | None:
+    """The way to the statement in a row; None where it stands in no function, and in no block at module level."""
     top, twin = (follow(one, path), follow(other, path)) if path else (one, other)
     if top is None or twin is None:
         return None
-    chain = list(blocks_around(top, twin, row))[0 if path else 1 :]  # what a module binds is given
-    if not chain:
+    blocks = list(blocks_around(top, twin, row))[0 if path else 1 :]  # what a module binds is given
+    if not blocks:
         return None
-    covered = [
-        next(i for i, node in enumerate(block) if first_row(node) <= row <= last_row(node)) for block, _ in chain
+    places = [
+        next(i for i, node in enumerate(block) if first_row(node) <= row <= last_row(node)) for block, _ in blocks
     ]
-    around = [block[at] for (block, _), at in zip(chain, covered, strict=True)]
-    leaf = around[-1]
-    judged = isinstance(leaf, ast.If)  # its test is flagged: what follows from it is another matter
-    needed = set().union(*(_reads(part) for node in around[: None if judged else -1] for part in _head_of(node)))
-    alone = _flagged_in(leaf, span) if plain and isinstance(leaf, _SIMPLE) else None
-    needed |= set() if judged else _reads(alone[0] if alone else leaf)
-    modules = _modules(one)
-    others = [
-        statement
-        for depth, ((block, _), at) in enumerate(zip(chain, covered, strict=True))
-        for index, statement in enumerate(block)
-        if index < at or (index > at and any(isinstance(node, (ast.For, ast.While)) for node in around[:depth]))
-    ]
+    return _Way(blocks, places)
+
+
+def _needed(shown: Sequence[ast.AST], way: _Way, level: str, modules: frozenset[str]) -> set[ast.stmt]:
+    """The statements on the way that what is shown needs, and what these need in turn."""
+    others, leading = list(way.others()), way.around[:-1]
+    needed = set().union(*map(_reads, [*shown, *(part for node in leading for part in _head_of(node))]))
     kept = {one for one in others if level == "everything" and trains(one)}  # after its backward a graph keeps less
     needed = needed.union(*map(_reads, kept))
     growing = level != "nothing"
     while growing:
         growing = False
         for statement in others:
-            if statement not in kept and _writes(statement) & needed and not (plain and _calls_out(statement, modules)):
+            if statement in kept or not _writes(statement) & needed:
+                continue
+            if level == "everything" or not _calls_out(statement, modules):
                 kept.add(statement)
                 needed |= _reads(statement)
                 growing = True
-    if not kept and not any(map(computes, _head_of(leaf) if judged else [alone[0] if alone else leaf])):
-        return None
-    returns = not any(isinstance(node, (ast.For, ast.While)) for node in around)
-    texts = []
-    for text, side in ((before, 0), (after, 1)):
-        dropped: list[ast.stmt] = []
-        for pair, at in zip(chain, covered, strict=True):
-            shift = len(pair[1]) - len(pair[0])
-            for index, statement in enumerate(pair[0]):
-                if index == at:
-                    continue
-                place = index + shift if side and index > at else index
-                opposite = pair[side][place] if 0 <= place < len(pair[side]) else None
-                if type(opposite) is not type(statement):
-                    return None  # the repair changes more than the flagged statement
-                if opposite is not None and statement not in kept and not isinstance(statement, ast.Pass):
-                    dropped.append(opposite)
-            flagged = pair[side][at] if judged and pair is chain[-1] and at < len(pair[side]) else None
-            if isinstance(flagged, ast.If):
-                dropped += [*flagged.body, *flagged.orelse]
-        lines = text.split("\n")
-        for statement in dropped:
-            _pass_over(lines, statement)
-        if alone is not None:
-            at = covered[-1]
-            holder = chain[-1][side]
-            found = _along(holder[at], alone[1]) if at < len(holder) and type(holder[at]) is type(leaf) else None
-            if found is None or (side and ast.dump(found) == ast.dump(alone[0])):
-                return None  # the repair is not in the expression
-            _keep_alone(lines, text, holder[at], found, returns)
-        texts.append("\n".join(lines))
-    return (texts[0], texts[1]) if texts[0] != before and all(map(_stands, texts)) else None
+    return kept
+
+
+def _dropped(way: _Way, kept: set[ast.stmt], side: int) -> list[ast.stmt] | None:
+    """What goes of the code as it is written (side 0) or repaired (1); None where the repair changes other statements.
+
+    What the repair inserted, or took out, shifts the statements that follow.
+    """
+    dropped: list[ast.stmt] = []
+    for pair, at in zip(way.blocks, way.places, strict=True):
+        shift = len(pair[1]) - len(pair[0])
+        for index, statement in enumerate(pair[0]):
+            if index == at:
+                continue
+            place = index + shift if side and index > at else index
+            opposite = pair[side][place] if 0 <= place < len(pair[side]) else None
+            if type(opposite) is not type(statement):
+                return None
+            if opposite is not None and statement not in kept and not isinstance(statement, ast.Pass):
+                dropped.append(opposite)
+    block, at = way.blocks[-1][side], way.places[-1]
+    flagged = block[at] if way.is_test and at < len(block) else None
+    if isinstance(flagged, ast.If):
+        dropped += [*flagged.body, *flagged.orelse]
+    return dropped
+
+
+def _leave_alone(
+    lines: list[str], text: str, way: _Way, side: int, alone: tuple[ast.expr, list[tuple[str, int]]]
+) -> bool:
+    """Leave of the flagged statement the flagged expression; False where the repair is not in it."""
+    expression, fields = alone
+    block, at = way.blocks[-1][side], way.places[-1]
+    found = _along(block[at], fields) if at < len(block) and type(block[at]) is type(way.leaf) else None
+    if found is None or (side and ast.dump(found) == ast.dump(expression)):
+        return False
+    returns = not any(isinstance(node, _LOOPS) for node in way.around)
+    _keep_alone(lines, text, block[at], found, returns)
+    return True
 
 
 def _modules(tree: ast.Module) -> frozenset[str]:
@@ -136,7 +203,7 @@ def _calls_out(statement: ast.stmt, modules: frozenset[str]) -> bool:
     return False
 
 
-_COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, ast.For, ast.While)
+_COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, *_LOOPS)
 
 
 def computes(node: ast.AST) -> bool:
