@@ -21,8 +21,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torchlint.verify.allowed import ATTRIBUTES, NAMES, REFUSED_ATTRIBUTES
+from torchlint.verify.helpers import Recording, helpers
 
-__all__ = ["Refusal", "check", "grants", "knows"]
+__all__ = ["Refusal", "check", "enters", "grants", "knows"]
 
 BUILTINS = frozenset(
     """
@@ -74,13 +75,7 @@ NEVER = {
         "eval exec compile __import__ open input globals locals vars dir breakpoint help exit quit memoryview"
     ).split()
 }
-# What repaired forms call, and what `helpers.py` puts there for them.
-HELPERS = frozenset(
-    f"torchlint_{name}"
-    for name in (
-        "replayed batched grown listed summed together index positions number pinned unbiased there detached"
-    ).split()
-)
+HELPERS = frozenset(helpers(None, None, Recording()))  # their names: nothing asks for torch before one is called
 BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs")
 GRANTED = {
     "torch.compile": "compile",
