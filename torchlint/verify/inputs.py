@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from torchlint.verify.allowed import ATTRIBUTES, NAMES, REFUSED_ATTRIBUTES
 from torchlint.verify.extract import Unit
 from torchlint.verify.told import Told, refined
 
-__all__ = ["HintError", "Needs", "hints", "needs", "sizes"]
+__all__ = ["HintError", "Needs", "descriptions", "hints", "needs", "sizes"]
 
 # What the symbols of shapes stand for: batch, time, width, heads, channels, side of an image; steps of a loop; samples.
 _SIZES: Mapping[str, Mapping[str, int]] = {
@@ -1305,6 +1305,18 @@ def _number(name: str, otherwise: Any = 4) -> dict[str, Any]:
         if re.fullmatch(pattern, name):
             return {"kind": "guess", "value": value, "others": [4, 1, 0.5, "D"]}
     return {"kind": "guess", "value": otherwise, "others": [4, 1, 0.5, "D", "B"]}
+
+
+def descriptions(given: Any) -> Iterator[Mapping[str, Any]]:
+    """The descriptions in what a plan says of inputs, and those within them."""
+    todo = [given]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Mapping):
+            yield one
+            todo += one.values()
+        elif isinstance(one, (list, tuple)):
+            todo += one
 
 
 def sizes(name: str) -> list[dict[str, int]]:

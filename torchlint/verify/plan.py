@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
@@ -19,7 +18,7 @@ from torchlint import __version__
 from torchlint.engine.regions import code_hash
 from torchlint.findings import Finding
 from torchlint.rules import pages
-from torchlint.verify import evidence, extract, inert, inputs, policy, repairs, told
+from torchlint.verify import evidence, extract, inert, inputs, policy, repairs, told, trees
 from torchlint.verify.supervise import Limits
 
 __all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
@@ -296,11 +295,11 @@ def _of(
             f"measured: {piece.what}; repaired: {repair.what}",
         ],
     }
-    if experiment["criterion"] == "growth" and not _makes_graphs(experiment):
+    if experiment["criterion"] == "growth" and not (_given_graphs(wanted) or _makes_graphs(before.unit.tree)):
         return Refused(piece.rung, "nothing in it makes a graph that could be kept")
     if finding.code == "TL203" and not any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(before.unit.function)):
         return Refused(piece.rung, "there is no loop in it, in which the tensor grows")
-    if finding.code == "TL208" and not _has_arrays(experiment):
+    if finding.code == "TL208" and not (_given_arrays(wanted) or _makes_arrays(before.unit.tree)):
         return Refused(piece.rung, "nothing in it says which arrays the list holds")
     try:
         check_policy(experiment)
@@ -309,18 +308,42 @@ def _of(
     return experiment
 
 
-def _makes_graphs(experiment: Mapping[str, Any]) -> bool:
-    """Whether there are parameters, or tensors with gradients, in the code or in what it is called with."""
-    given = json.dumps([experiment["arguments"], experiment["globals"]], default=str)
-    kinds = ('"network"', '"parameters"', '"optimizer"', '"result"', '"grad": true')
-    return any(kind in given for kind in kinds) or bool(
-        re.search(r"requires_grad|\bnn\.|\.backward\(", experiment["before"])
+def _given_graphs(wanted: inputs.Needs) -> bool:
+    """Whether a piece is called with parameters, with what has some, or with tensors that have gradients."""
+    with_parameters = ("network", "parameters", "optimizer", "result")
+    return any(
+        one.get("kind") in with_parameters or one.get("grad") is True
+        for one in inputs.descriptions([wanted.arguments, wanted.globals])
     )
 
 
-def _has_arrays(experiment: Mapping[str, Any]) -> bool:
-    return bool(re.search(r"\b(np|numpy)\.", experiment["before"])) or '"array"' in json.dumps(
-        experiment["arguments"], default=str
+def _makes_graphs(tree: ast.Module) -> bool:
+    """Whether code makes layers or parameters, or runs backward."""
+    return trees.trains(tree) or any(
+        _is_of_nn(node)
+        or (isinstance(node, ast.Attribute) and node.attr.startswith("requires_grad"))
+        or (isinstance(node, ast.keyword) and node.arg == "requires_grad")
+        for node in ast.walk(tree)
+    )
+
+
+def _is_of_nn(node: ast.AST) -> bool:
+    """`nn.Linear`, `torch.nn.functional`, also where it is imported."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        paths = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        return any("nn" in path.split(".")[:-1] for path in paths)
+    return isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2] == "nn"
+
+
+def _given_arrays(wanted: inputs.Needs) -> bool:
+    return any(one.get("kind") == "array" for one in inputs.descriptions(wanted.arguments))
+
+
+def _makes_arrays(tree: ast.Module) -> bool:
+    """Whether code uses NumPy."""
+    return any(
+        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy")
+        for node in ast.walk(tree)
     )
 
 
