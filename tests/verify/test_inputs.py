@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from torchlint.verify.extract import Unit
-from torchlint.verify.inputs import HintError, Needs, hints, needs
+from torchlint.verify.hints import HintError, hints
+from torchlint.verify.inputs import Needs, needs
 from torchlint.verify.variants import Variant
 
 

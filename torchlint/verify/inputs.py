@@ -1,26 +1,27 @@
-"""What to call a piece of code with: descriptions of its arguments, from hints and from how the code uses them.
+"""What to call a piece of code with: descriptions of its arguments.
 
-A walk over the code collects what is done with each parameter, its attributes, items and elements; from that, from
-annotations, defaults and the literals with which the file makes its objects each gets a description that the worker can
-build (`standins.Builder`). What the code does not tell, the size of a last dimension or the rank of a tensor, is left
-open, and the worker tries values until the code accepts them (`search.py`). Nothing is guessed in silence: each
-description says where it comes from.
+From what the code does with each parameter (`uses.py`), from hints and annotations (`hints.py`), from defaults and the
+literals with which the file makes its objects each gets a description that the worker can build (`standins.Builder`).
+What the code does not tell, the size of a last dimension or the rank of a tensor, is left open, and the worker tries
+values until the code accepts them (`search.py`). Nothing is guessed in silence: each description says where it comes
+from.
 """
 
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchlint.verify.allowed import ATTRIBUTES, NAMES, REFUSED_ATTRIBUTES
+from torchlint.verify.allowed import ATTRIBUTES, REFUSED_ATTRIBUTES
 from torchlint.verify.extract import Unit
+from torchlint.verify.hints import declared
 from torchlint.verify.told import Told, refined
+from torchlint.verify.uses import CRITERIA, PASSING, TENSORS, Parameter, Use, Walk, last_name, parameters_of
 
-__all__ = ["HintError", "Needs", "descriptions", "hints", "needs", "sizes"]
+__all__ = ["Needs", "descriptions", "needs", "sizes"]
 
 # What the symbols of shapes stand for: batch, time, width, heads, channels, side of an image; steps of a loop; samples.
 _SIZES: Mapping[str, Mapping[str, int]] = {
@@ -31,20 +32,6 @@ _SIZES: Mapping[str, Mapping[str, int]] = {
     "small": {"B": 4, "T": 6, "D": 16, "H": 2, "C": 3, "S": 12, "steps": 5, "N": 20},  # none equals another
 }
 CLASSES, VOCABULARY = 10, 1000
-_DTYPES = {
-    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
-    "i16": "int16", "i8": "int8", "u8": "uint8", "bool": "bool", "c64": "complex64", "c128": "complex128",
-}  # fmt: skip
-_HINT = re.compile(r"#\s*torchlint:\s*input\s+(?P<rest>.*)")
-_ONE = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\S.*?)\s*$")
-MAX_SAID = 60  # characters of a hint in a message
-MAX_DIGITS = 12  # of a size
-_TENSOR = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[\d,\s]*)\]")
-
-# Methods that give back the same thing, moved or cast.
-_PASS = frozenset(
-    "to cuda cpu detach float half bfloat16 double contiguous requires_grad_ clone pin_memory long int squeeze".split()
-)
 _MODULE = frozenset("parameters named_parameters train eval state_dict load_state_dict modules named_modules children "
                     "buffers named_buffers apply requires_grad_ register_forward_hook".split())  # fmt: skip
 _WRITING = frozenset("add_scalar add_scalars add_histogram log_metrics".split())
@@ -53,16 +40,6 @@ _DISTRIBUTIONS = re.compile(r"(^|_)(d|p|q|pi|dist|distribution|prior|posterior|n
 _OF_DISTRIBUTION = frozenset("sample mean mode stddev variance loc scale batch_shape event_shape".split())
 _OPTIMIZER = frozenset("step zero_grad param_groups state add_param_group".split())
 _SCALER = frozenset("unscale_ update".split())
-_TENSORS = frozenset(
-    """
-    shape size dim ndim view reshape item tolist numpy mean sum permute transpose dtype device unsqueeze max min
-    argmax argmin pow abs sqrt exp log clamp expand masked_fill flatten T mT numel backward grad requires_grad
-    new_zeros new_ones new_full norm chunk split repeat copy_ add_ mul_ sub_ div_ fill_ zero_ is_cuda gather scatter
-    index_select nonzero any all var std softmax sigmoid tanh relu topk sort cumsum isnan isfinite isinf
-    masked_select stride element_size narrow unbind eq ne lt gt le ge where square bool new_empty new_tensor type
-    data grad_fn is_leaf layout nbytes retain_grad register_hook type_as uniform_ normal_ exponential_ int
-    """.split()
-) | frozenset(NAMES["torch"].split())
 _INTEGERS = re.compile(
     r"(^|_)(y|labels?|targets?|gold|ids?|idx|index|indices|tokens?|actions?|classes|input_ids|tgt|lens?|lengths?)$"
 )
@@ -73,7 +50,7 @@ _NUMBERS = re.compile(
     r"epochs?|steps?|iters?|iterations?|.*_(steps?|epochs?|iters?|every|interval|size|len|length|dim|rate|decay|eps)|"
     r"(num|max|min|n|log)_.*|seed|batch|samples|classes|vocab|ceiling|budget|window|width|every|interval|batch_size|width|dim|hidden|heads?|depth|layers?|repeats?|channels?)$"
 )
-_CRITERIA = re.compile(r"crit|loss|objective")
+_NETWORKS = re.compile(r"(net|model|encoder|decoder|policy|critic|actor|backbone|module|head|q\d?)$")
 _VALUES = {  # what a number of that name is
     r"lr|.*_rate|weight_decay|decay": 0.01,
     r"eps|epsilon": 1e-5,
@@ -96,10 +73,6 @@ _VALUES = {  # what a number of that name is
 }
 
 
-class HintError(ValueError):
-    """A hint that cannot be read; the text says which and why."""
-
-
 @dataclass(slots=True)
 class Needs:
     """How to call a unit.
@@ -117,606 +90,6 @@ class Needs:
     widths: list[Any] = field(default_factory=list)
     stand_ins: list[str] = field(default_factory=list)
     attributes: set[str] = field(default_factory=set)
-
-
-def hints(lines: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The inputs that comments name, `# torchlint: input q=bf16[8,16,2048,64], steps=100`, by name.
-
-    They are parsed, never evaluated.
-
-    Raises:
-        HintError: one that cannot be read.
-    """
-    found = {}
-    for row, line in enumerate(lines, start=1):
-        match = _HINT.search(line)
-        if match is None:
-            continue
-        for part in re.split(r",\s*(?=[A-Za-z_]\w*\s*=)", match["rest"]):
-            one = _ONE.match(part)
-            if one is None:
-                raise HintError(
-                    f"line {row}: an input hint reads name=dtype[sizes] or name=number, not '{part.strip()[:MAX_SAID]}'"
-                )
-            found[one["name"]] = {**_hinted(one["value"], row), "origin": f"hint in line {row}"}
-    return found
-
-
-def _hinted(text: str, row: int) -> dict[str, Any]:
-    said = f"{text[:MAX_SAID]}…" if len(text) > MAX_SAID else text
-    tensor = _TENSOR.fullmatch(text)
-    if tensor is not None:
-        dtype = _DTYPES.get(tensor["dtype"], tensor["dtype"])
-        if dtype not in _DTYPES.values():
-            raise HintError(f"line {row}: no dtype is called '{tensor['dtype'][:MAX_SAID]}'")
-        sizes = tensor["shape"].replace(",", " ").split()
-        if any(len(size) > MAX_DIGITS for size in sizes):
-            raise HintError(f"line {row}: no tensor is as large as '{said}'")
-        return {"kind": "tensor", "dtype": dtype, "shape": [int(size) for size in sizes]}
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        raise HintError(f"line {row}: '{said}' is neither a tensor such as f32[8,16] nor a literal") from error
-    if not _is_plain(value):
-        raise HintError(f"line {row}: '{said}' is no number, text, or list or dictionary of them")
-    return {"kind": "number", "value": value}
-
-
-def _is_plain(value: Any, depth: int = 8) -> bool:
-    """Whether JSON can say it: it travels in a plan."""
-    if isinstance(value, (list, tuple)):
-        return depth > 0 and all(_is_plain(item, depth - 1) for item in value)
-    if isinstance(value, dict):
-        plain = all(isinstance(key, str) and _is_plain(item, depth - 1) for key, item in value.items())
-        return depth > 0 and plain
-    if isinstance(value, int):
-        return value.bit_length() < 64
-    return value is None or isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
-
-
-# -- what the code does with its parameters ----------------------------------------------------------------------------
-
-
-class _Use:
-    """What is done with one thing: a parameter, an attribute or element of one."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.attributes: dict[str, _Use] = {}
-        self.items: dict[Any, _Use] = {}
-        self.element: _Use | None = None
-        self.result: _Use | None = None
-        self.marks: set[str] = set()
-        self.rank: int | None = None
-        self.texts: list[str] = []
-        self.maker = ""  # the last part of the name of what made it
-
-    def attribute(self, name: str) -> _Use:
-        return self.attributes.setdefault(name, _Use(name))
-
-    def item(self, key: Any) -> _Use:
-        return self.items.setdefault(key, _Use(key if isinstance(key, str) else self.name))
-
-    def each(self) -> _Use:
-        if self.element is None:
-            self.element = _Use(self.name)
-        return self.element
-
-    def called(self) -> _Use:
-        if self.result is None:
-            self.result = _Use(f"{self.name}()")
-        return self.result
-
-    @property
-    def read(self) -> set[str]:
-        return set(self.attributes)
-
-    def reached(self) -> set[str]:
-        """The attributes that are read of it, and of all that is reached from it."""
-        found: set[str] = set()
-        todo, seen = [self], set()
-        while todo:
-            use = todo.pop()
-            if id(use) not in seen:
-                seen.add(id(use))
-                found |= use.read
-                todo += [*use.attributes.values(), *use.items.values(), *filter(None, (use.element, use.result))]
-        return found
-
-
-_FACTORIES = frozenset("empty zeros ones full randn rand randint arange eye".split())  # they take sizes
-_NETWORKS = re.compile(r"(net|model|encoder|decoder|policy|critic|actor|backbone|module|head|q\d?)$")
-# Calls that mark an argument, by the last part of the name: position -> mark.
-_MARKS = {
-    "cross_entropy": {0: "scores", 1: "label"},
-    "nll_loss": {0: "scores", 1: "label"},
-    "mse_loss": {0: "tensor", 1: "tensor"},
-    "binary_cross_entropy": {0: "probability", 1: "probability"},
-    "embedding": {0: "token", 1: "tensor"},
-    "one_hot": {0: "label"},
-    "index_add": {1: "index"},
-    "index_add_": {1: "index"},
-    "index_select": {1: "index"},
-    "index_copy_": {1: "index"},
-    "gather": {1: "index"},
-    "scatter_": {1: "index"},
-    "scatter_add_": {1: "index"},
-    "bincount": {0: "label"},
-    "from_numpy": {0: "array"},
-    **{name: {0: "tensors"} for name in "cat stack concat hstack vstack pad_sequence".split()},
-    "range": {0: "number", 1: "number", 2: "number"},
-    "manual_seed": {0: "number"},
-    "add_scalar": {1: "scalar"},
-    "kl_divergence": {0: "distribution", 1: "distribution"},
-    "split": {},
-    "float": {0: "scalar"},
-}
-
-
-# What layers take, by what made them.
-_TAKEN = {
-    "Embedding": "token", "EmbeddingBag": "token",
-    **dict.fromkeys(("Linear", "LayerNorm", "RMSNorm", "Bilinear"), "rows"),
-    **dict.fromkeys(("Conv2d", "ConvTranspose2d", "BatchNorm2d", "MaxPool2d"), "image"),
-    **dict.fromkeys(("LSTM", "GRU", "RNN", "TransformerEncoder", "TransformerEncoderLayer", "Conv1d"), "sequence"),
-}  # fmt: skip
-
-
-def _head(node: ast.expr) -> str:
-    """The last part of a called name."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-class _Walk:
-    """Follows the uses of parameters through a function, and through the functions of the file that it calls."""
-
-    def __init__(self, unit: Unit) -> None:
-        self.functions = {n.name: n for n in unit.tree.body if isinstance(n, ast.FunctionDef)}
-        self.classes = {n.name: n for n in unit.tree.body if isinstance(n, ast.ClassDef)}
-        self.globals = {name: _Use(name) for name in unit.free}
-        self.compared: list[tuple[_Use, list[_Use], bool]] = []  # what comparisons give, of what, and if by equality
-        self.active: list[ast.AST] = []
-        self.owner: ast.ClassDef | None = None  # whose methods `self` has
-
-    def function(self, function: ast.FunctionDef, given: dict[str, _Use]) -> _Use | None:
-        if function in self.active or len(self.active) > 6:
-            return None
-        self.active.append(function)
-        inner = _Body(self, {**self.globals, **given})
-        for statement in function.body:
-            inner.visit(statement)
-        self.active.pop()
-        return inner.returned
-
-    def methods(self, owner: ast.ClassDef) -> dict[str, ast.FunctionDef]:
-        return {child.name: child for child in owner.body if isinstance(child, ast.FunctionDef)}
-
-
-class _Body(ast.NodeVisitor):
-    def __init__(self, walk: _Walk, names: dict[str, _Use]) -> None:
-        self.walk = walk
-        self.names = names
-        self.returned: _Use | None = None
-        self.owner = walk.owner
-
-    # -- expressions give the thing they stand for, or None
-
-    def of(self, node: ast.AST | None) -> _Use | None:
-        if node is None:
-            return None
-        method = getattr(self, f"of_{type(node).__name__.lower()}", None)
-        if method is not None:
-            return method(node)  # type: ignore[no-any-return]
-        for child in ast.iter_child_nodes(node):
-            self.of(child)
-        return None
-
-    def of_name(self, node: ast.Name) -> _Use | None:
-        return self.names.get(node.id)
-
-    def of_attribute(self, node: ast.Attribute) -> _Use | None:
-        base = self.of(node.value)
-        return base.attribute(node.attr) if base is not None else None
-
-    def of_subscript(self, node: ast.Subscript) -> _Use | None:
-        base = self.of(node.value)
-        if isinstance(node.slice, ast.Constant) and base is not None:
-            if isinstance(node.slice.value, str):
-                return base.item(node.slice.value)
-            if isinstance(node.slice.value, int) and base.name not in ("shape", "size()"):
-                base.marks.add("indexed")
-                return base.each()
-            if isinstance(node.slice.value, int) and (owner := self.shaped(node.value)) is not None:
-                owner.rank = max(owner.rank or 0, node.slice.value + 1, 2) if node.slice.value else owner.rank
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for index in map(self.of, parts):
-            if index is not None:
-                index.marks.add("index")
-        if base is not None:
-            base.marks.add("sliced")
-            if isinstance(node.slice, ast.Tuple) and not any(
-                isinstance(e, ast.Constant) and e.value in (None, ...) for e in node.slice.elts
-            ):
-                base.rank = max(base.rank or 0, len(node.slice.elts))
-            if not isinstance(node.slice, (ast.Tuple, ast.Slice, ast.Constant)):
-                return base.each()
-        return None
-
-    def of_binop(self, node: ast.BinOp) -> _Use | None:
-        """What is done with a sum or a product is done with its first operand as well."""
-        sides = self.of(node.left), self.of(node.right)
-        for use in sides:
-            if use is not None:
-                use.marks.add(
-                    "matmul"
-                    if isinstance(node.op, ast.MatMult)
-                    else "modulo"
-                    if isinstance(node.op, ast.Mod)
-                    else "operand"
-                )
-        if isinstance(node.op, (ast.Mod, ast.FloorDiv)):
-            return None
-        return sides[1] if isinstance(node.left, (ast.Constant, ast.UnaryOp)) else sides[0]
-
-    def of_tuple(self, node: ast.Tuple) -> _Use | None:
-        together = _Use("together")
-        together.items = {index: self.of(part) or _Use("item") for index, part in enumerate(node.elts)}
-        return together
-
-    def of_unaryop(self, node: ast.UnaryOp) -> _Use | None:
-        if isinstance(node.op, ast.Not):
-            self.tested(node.operand)
-            return None
-        return self.of(node.operand)
-
-    def of_boolop(self, node: ast.BoolOp) -> _Use | None:
-        for value in node.values:
-            self.tested(value)
-        return None
-
-    def of_compare(self, node: ast.Compare) -> _Use | None:
-        uses = [self.of(side) for side in (node.left, *node.comparators)]
-        for use in uses:
-            if use is not None:
-                use.marks.add("compared")
-                use.texts += [
-                    c.value
-                    for c in (node.left, *node.comparators)
-                    if isinstance(c, ast.Constant) and isinstance(c.value, str)
-                ]
-        if not isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
-            return None
-        result = _Use("compared")
-        equal = isinstance(node.ops[0], (ast.Eq, ast.NotEq))
-        self.walk.compared.append((result, [use for use in uses if use is not None], equal))
-        return result
-
-    def of_ifexp(self, node: ast.IfExp) -> _Use | None:
-        self.tested(node.test)
-        body, otherwise = self.of(node.body), self.of(node.orelse)
-        return body or otherwise
-
-    def of_namedexpr(self, node: ast.NamedExpr) -> _Use | None:
-        use = self.of(node.value)
-        if use is not None:
-            self.names[node.target.id] = use
-        return use
-
-    def of_lambda(self, node: ast.Lambda) -> _Use | None:
-        return None
-
-    def comprehension(self, node: ast.AST) -> _Use | None:
-        for generator in node.generators:  # type: ignore[attr-defined]
-            self.bind(generator.target, self.iterate(generator.iter))
-            for test in generator.ifs:
-                self.tested(test)
-        for part in ("elt", "key", "value"):
-            self.of(getattr(node, part, None))
-        return None
-
-    of_listcomp = of_setcomp = of_generatorexp = comprehension
-
-    def of_dictcomp(self, node: ast.DictComp) -> _Use | None:
-        """A dictionary made of another's items, moved or cast, is read as that one is."""
-        self.comprehension(node)
-        over = node.generators[0].iter
-        items = isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) and over.func.attr == "items"
-        return self.of(over.func.value) if items else None  # type: ignore[attr-defined]
-
-    def of_call(self, node: ast.Call) -> _Use | None:
-        arguments = [self.of(a.value if isinstance(a, ast.Starred) else a) for a in node.args]
-        keywords = {k.arg: self.of(k.value) for k in node.keywords}
-        if None in keywords and keywords[None] is not None:
-            keywords[None].marks.add("mapping")  # type: ignore[union-attr]
-        for given, use in zip(node.args, arguments, strict=True):
-            if isinstance(given, ast.Starred) and use is not None:
-                use.marks.add("sizes" if _head(node.func) in _FACTORIES else "several")
-        if keywords.get("device") is not None:
-            keywords["device"].marks.add("device")  # type: ignore[union-attr]
-        if isinstance(node.func, ast.Attribute):
-            base = self.of(node.func.value)
-            name = node.func.attr
-            if base is not None:
-                return self.method(base, name, node, arguments, keywords)
-            self.mark(name, arguments)
-            self.judged(name, arguments)
-            if isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "numpy"):
-                for argument in filter(None, arguments):
-                    argument.marks.add("numpy")
-            return self.loader(name, arguments)
-        if isinstance(node.func, ast.Name):
-            own = self.walk.functions.get(node.func.id)
-            if own is not None:
-                return self.walk.function(own, _bound(own, arguments, keywords))
-            made = self.walk.classes.get(node.func.id)
-            if made is not None and (init := self.walk.methods(made).get("__init__")) is not None:
-                self.walk.function(init, _bound(init, [_Use("self"), *arguments], keywords))
-                return None
-            if node.func.id in ("isinstance", "issubclass") and len(arguments) > 1 and arguments[1] is not None:
-                arguments[1].marks.add("class")
-                return None
-            if node.func.id in ("getattr", "hasattr") and len(node.args) > 1 and arguments[0] is not None:
-                if isinstance(node.args[1], ast.Constant) and isinstance(node.args[1].value, str):
-                    return arguments[0].attribute(node.args[1].value)
-            called = self.names.get(node.func.id)
-            if called is None:
-                self.mark(node.func.id, arguments)
-                self.judged(node.func.id, arguments)
-                if node.func.id in ("iter", "list", "tuple", "reversed", "tqdm", "track") and arguments:
-                    return arguments[0]
-                if node.func.id == "next" and arguments and arguments[0] is not None:
-                    arguments[0].marks.add("iterated")
-                    return arguments[0].each()
-                return self.loader(node.func.id, arguments)
-            called.marks.add("called")
-            self.passed(arguments, called)
-            return called.called()
-        called = self.of(node.func)
-        if called is not None:
-            called.marks.add("called")
-            return called.called()
-        return None
-
-    def loader(self, name: str, arguments: Sequence[_Use | None]) -> _Use | None:
-        """What a DataLoader gives is told by what is done with its batches: the dataset stands for them."""
-        if name != "DataLoader" or not arguments or arguments[0] is None:
-            return None
-        arguments[0].marks.discard("size")
-        arguments[0].marks.add("dataset")
-        return arguments[0]
-
-    def method(
-        self, base: _Use, name: str, node: ast.Call, arguments: list[_Use | None], keywords: Mapping[Any, _Use | None]
-    ) -> _Use | None:
-        if base.name == "self" and self.owner is not None:
-            own = self.walk.methods(self.owner).get(name)
-            if own is not None:
-                return self.walk.function(own, _bound(own, [base, *arguments], keywords))
-        made = self.walk.classes.get(base.attribute(name).maker) if name in base.attributes else None
-        if made is not None:  # an object of a class of the file is called: its own method says what with
-            own = self.walk.methods(made).get("forward") or self.walk.methods(made).get("__call__")
-            if own is not None:
-                before, self.walk.owner = self.walk.owner, made
-                given = self.walk.function(own, _bound(own, [_Use("self"), *arguments], keywords))
-                self.walk.owner = before
-                return given
-        if name in base.attributes and arguments and arguments[0] is not None:
-            if (taken := _TAKEN.get(base.attributes[name].maker)) is not None:
-                arguments[0].marks.add(taken)
-        if name in _PASS:
-            if name in ("to", "cuda") and arguments and arguments[0] is not None and not arguments[0].attributes:
-                arguments[0].marks.add("device")
-            base.attribute(name)
-            if name == "long":
-                base.marks.add("label")
-            return base
-        if name == "item":
-            base.marks.add("scalar")
-        if name == "scale" and arguments and arguments[0] is not None:
-            arguments[0].marks.add("loss")
-        if name in ("permute",) and len(node.args) > 1:
-            base.rank = len(node.args)
-        if name in ("transpose", "swapaxes", "flatten"):
-            axes = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, int)]
-            base.rank = max(base.rank or 0, max((a + 1 if a >= 0 else -a for a in axes), default=0)) or base.rank
-        if name in ("view", "reshape", "expand", "size", "masked_fill", "mul", "add"):
-            for argument in arguments:
-                if argument is not None and name in ("view", "reshape", "expand", "size"):
-                    argument.marks.add("number")
-        attribute = base.attribute(name)
-        attribute.marks.add("called")
-        if name in ("eval", "train"):
-            return base
-        if name in _MARKS:
-            self.mark(name, arguments)
-        self.passed(arguments, attribute)
-        if name == "items" and not node.args:
-            base.marks.add("mapping")
-        return attribute.called()
-
-    def passed(self, arguments: Sequence[_Use | None], to: _Use) -> None:
-        """Arguments of a call of something unknown."""
-        self.judged(to.name, arguments)
-        for argument in arguments:
-            if argument is not None:
-                argument.marks.add("passed")
-
-    def judged(self, name: str, arguments: Sequence[_Use | None]) -> None:
-        """What a criterion takes second are labels, unless torch says by its name what they are."""
-        if _CRITERIA.search(name) and name not in _MARKS and len(arguments) > 1 and arguments[1] is not None:
-            arguments[1].marks.add("compared-with")
-
-    def mark(self, name: str, arguments: Sequence[_Use | None]) -> None:
-        otherwise = "size" if name in _FACTORIES or name[:1].isupper() else "passed"
-        for position, argument in enumerate(arguments):
-            if argument is not None:
-                argument.marks.add(_MARKS.get(name, {}).get(position, otherwise))
-
-    # -- statements
-
-    def iterate(self, node: ast.AST) -> _Use | None:
-        """What one round of a loop over `node` gets."""
-        if isinstance(node, ast.Call):
-            head = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            if head == "enumerate" and node.args:
-                pair = _Use("pair")
-                pair.items = {0: _Use("index"), 1: self.iterate(node.args[0]) or _Use("item")}
-                return pair
-            if head == "zip":
-                pair = _Use("pair")
-                pair.items = {i: self.iterate(a) or _Use("item") for i, a in enumerate(node.args)}
-                return pair
-            if head in ("tqdm", "trange", "reversed", "list", "sorted", "iter", "islice", "tuple") and node.args:
-                return self.iterate(node.args[0])
-            if isinstance(node.func, ast.Attribute) and head in ("items", "values", "keys"):
-                base = self.of(node.func.value)
-                if base is not None:
-                    base.marks.add("mapping")
-                return None
-        use = self.of(node)
-        if use is None:
-            return None
-        use.marks.add("iterated")
-        return use.each()
-
-    def bind(self, target: ast.AST, use: _Use | None) -> None:
-        if isinstance(target, ast.Name):
-            if use is not None:
-                if use.name == "item" or target.id not in self.names:
-                    use.name = target.id if not use.attributes else use.name
-                self.names[target.id] = use
-            else:
-                self.names.pop(target.id, None)
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            for index, part in enumerate(target.elts):
-                self.bind(part, use.item(index) if use is not None and not isinstance(part, ast.Starred) else None)
-        elif isinstance(target, ast.Attribute):
-            base = self.of(target.value)
-            if base is not None and use is not None:
-                base.attributes[target.attr] = use
-            elif base is not None and base.name == "self":
-                base.attribute(target.attr).marks.add("made")
-        else:
-            self.of(target)
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        for target in node.targets:
-            if isinstance(target, ast.Tuple):
-                ranked = self.of(node.value)
-                if ranked is not None and ranked.name in ("shape", "size()"):
-                    owner = self.shaped(node.value)
-                    if owner is not None and not any(isinstance(e, ast.Starred) for e in target.elts):
-                        owner.rank = len(target.elts)
-                    self.bind(target, None)
-                    continue
-                if isinstance(node.value, ast.Tuple) and len(node.value.elts) == len(target.elts):
-                    for part, value in zip(target.elts, node.value.elts, strict=True):
-                        self.bind(part, self.of(value))
-                        self.made(part, value)
-                    continue
-                self.bind(target, ranked)
-            else:
-                self.bind(target, self.of(node.value))
-                self.made(target, node.value)
-
-    def made(self, target: ast.AST, value: ast.expr) -> None:
-        """Note what an attribute was made by."""
-        if isinstance(target, ast.Attribute) and isinstance(value, ast.Call):
-            owner = self.of(target.value)
-            if owner is not None and target.attr in owner.attributes:
-                owner.attributes[target.attr].maker = _head(value.func)
-
-    def shaped(self, node: ast.AST) -> _Use | None:
-        """The thing whose shape or size() the expression is."""
-        if isinstance(node, ast.Call):
-            node = node.func
-        return self.of(node.value) if isinstance(node, ast.Attribute) else None
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self.bind(node.target, self.of(node.value))
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self.of(node.value)
-        use = self.of(node.target)
-        if use is not None:
-            use.marks.add("accumulated")
-
-    def visit_For(self, node: ast.For) -> None:
-        self.bind(node.target, self.iterate(node.iter))
-        for statement in (*node.body, *node.orelse):
-            self.visit(statement)
-
-    def tested(self, node: ast.AST) -> None:
-        use = self.of(node)
-        if use is not None:
-            use.marks.add("tested")
-        if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.In, ast.NotIn, ast.Is, ast.IsNot)):
-            for side in (node.left, *node.comparators):  # a tensor that is tested has one element
-                if isinstance(side, (ast.Name, ast.Attribute, ast.BinOp)) and (of := self.of(side)) is not None:
-                    of.marks.add("scalar")
-
-    def visit_If(self, node: ast.If) -> None:
-        self.tested(node.test)
-        for statement in (*node.body, *node.orelse):
-            self.visit(statement)
-
-    def visit_While(self, node: ast.While) -> None:
-        self.tested(node.test)
-        for statement in (*node.body, *node.orelse):
-            self.visit(statement)
-
-    def visit_With(self, node: ast.With) -> None:
-        for item in node.items:
-            use = self.of(item.context_expr)
-            if item.optional_vars is not None:
-                self.bind(item.optional_vars, use)
-        for statement in node.body:
-            self.visit(statement)
-
-    def visit_Return(self, node: ast.Return) -> None:
-        self.returned = self.of(node.value) or self.returned
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        for statement in node.body:
-            self.visit(statement)
-
-    def generic_visit(self, node: ast.AST) -> None:
-        if isinstance(node, ast.expr):
-            self.of(node)
-            return
-        for child in ast.iter_child_nodes(node):
-            self.of(child) if isinstance(child, ast.expr) else self.visit(child)
-
-
-@dataclass(frozen=True, slots=True)
-class _Parameter:
-    name: str
-    default: ast.expr | None
-    annotation: ast.expr | None
-
-
-def _parameters(function: ast.FunctionDef) -> list[_Parameter]:
-    """Positional parameters, and then keyword parameters without a default."""
-    arguments = [*function.args.posonlyargs, *function.args.args]
-    defaults: list[ast.expr | None] = [None] * (len(arguments) - len(function.args.defaults))
-    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    return [
-        *(_Parameter(a.arg, d, a.annotation)
-          for a, d in zip(arguments, [*defaults, *function.args.defaults], strict=True)),
-        *(_Parameter(a.arg, None, a.annotation) for a, default in named if default is None),
-    ]  # fmt: skip
-
-
-def _bound(
-    function: ast.FunctionDef, arguments: Sequence[_Use | None], keywords: Mapping[Any, _Use | None]
-) -> dict[str, _Use]:
-    names = [parameter.name for parameter in _parameters(function)]
-    given = {name: use for name, use in zip(names, arguments, strict=False) if use is not None}
-    given.update({name: use for name, use in keywords.items() if name in names and use is not None})
-    return given
-
-
-# -- descriptions ------------------------------------------------------------------------------------------------------
 
 
 def needs(
@@ -750,20 +123,20 @@ def needs(
         around: the function that the unit is a part of, where it is no function itself.
         foreign: names that modules define which measured code must not use, with what they stand for.
     """
-    walk = _Walk(unit)
-    walk.globals.update({name: _Use(name) for name in foreign or ()})
+    walk = Walk(unit)
+    walk.globals.update({name: Use(name) for name in foreign or ()})
     made = _Describe(hinted, walk, ast.parse(text), compiled=compiled, known=known or {})
     made.pinned, made.selecting, made.hosted = pinned, selecting, hosted
     made.grads = ".grad" in unit.source and "backward(" not in unit.source
-    parameters = _parameters(unit.function)
-    uses = {parameter.name: _Use(parameter.name) for parameter in parameters}
+    parameters = parameters_of(unit.function)
+    uses = {parameter.name: Use(parameter.name) for parameter in parameters}
     if unit.owner is not None and not _is_static(unit.function):
-        this = uses[parameters[0].name] = _Use("self")
+        this = uses[parameters[0].name] = Use("self")
         made.own(parameters[0].name, unit.owner, this, unit.function)
     walk.owner = unit.owner
     walk.function(unit.function, uses)
     for result, sides, equal in walk.compared:
-        if result.marks & {"index", "sliced", "operand"} or result.read & _TENSORS:
+        if result.marks & {"index", "sliced", "operand"} or result.read & TENSORS:
             for side in sides[:1]:
                 side.marks.update({"elementwise", "label"} if equal and "index" in result.marks else {"elementwise"})
     if unit.owner is not None and not _is_static(unit.function):
@@ -813,7 +186,7 @@ class _Describe:
     def __init__(
         self,
         hinted: Mapping[str, Mapping[str, Any]],
-        walk: _Walk,
+        walk: Walk,
         file: ast.Module,
         *,
         compiled: bool,
@@ -829,7 +202,7 @@ class _Describe:
         self.selecting = False  # whether what indexes is tried as a mask first
         self.hosted = False  # whether what indexes lies on the host
         self.grads = False  # gradients are read that the code does not make
-        self.built: dict[str, _Use] = {}  # what the receiver's constructor takes
+        self.built: dict[str, Use] = {}  # what the receiver's constructor takes
         self.making: list[str] = []  # classes whose objects are being described
         self.literal_numbers: set[int] = set()  # with which the file makes its objects
 
@@ -837,8 +210,8 @@ class _Describe:
 
     def value(
         self,
-        parameter: _Parameter,
-        use: _Use,
+        parameter: Parameter,
+        use: Use,
         function: str,
         literals: Mapping[str, tuple[Any, int]] | None = None,
     ) -> dict[str, Any]:
@@ -866,7 +239,7 @@ class _Describe:
         described = annotated if annotated is not None else self.thing(name, use)
         return refined(described, self.known.get((function, name)))
 
-    def annotated(self, name: str, node: ast.expr | None, use: _Use) -> dict[str, Any] | None:
+    def annotated(self, name: str, node: ast.expr | None, use: Use) -> dict[str, Any] | None:
         """What an annotation says, None where it says too little."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             try:
@@ -877,10 +250,10 @@ class _Describe:
             node = node.left
         if node is None:
             return None
-        said = _annotation(node)
+        said = declared(node)
         if said is not None:
             return {**said, "origin": "its annotation"}
-        last = _head(node)
+        last = last_name(node)
         if last in self.walk.classes:
             return {**self.object_of(last, use), "origin": "its annotation"}
         if last in ("Module", "Sequential"):
@@ -898,7 +271,7 @@ class _Describe:
             return {**_number(name.lower()), "origin": "its annotation and name"}
         return None
 
-    def literals(self, owner: ast.ClassDef, parameters: Sequence[_Parameter]) -> dict[str, tuple[Any, int]]:
+    def literals(self, owner: ast.ClassDef, parameters: Sequence[Parameter]) -> dict[str, tuple[Any, int]]:
         """The literal arguments with which the file makes objects of a class, each with its row."""
         found: dict[str, tuple[Any, int]] = {}
         for call in ast.walk(self.file):
@@ -915,16 +288,16 @@ class _Describe:
 
     # -- objects of the file's own classes
 
-    def own(self, name: str, owner: ast.ClassDef, this: _Use, entry: ast.FunctionDef) -> None:
+    def own(self, name: str, owner: ast.ClassDef, this: Use, entry: ast.FunctionDef) -> None:
         """The receiver: what its constructor does, and what other methods do with what that was given."""
         walk, init = self.walk, self.walk.methods(owner).get("__init__")
         walk.owner = owner
         if init is not None:
-            self.built = {parameter.name: _Use(parameter.name) for parameter in _parameters(init)[1:]}
-            walk.function(init, {_parameters(init)[0].name: this, **self.built})
+            self.built = {parameter.name: Use(parameter.name) for parameter in parameters_of(init)[1:]}
+            walk.function(init, {parameters_of(init)[0].name: this, **self.built})
         for other, method in walk.methods(owner).items():
-            if other != "__init__" and method is not entry and _parameters(method):
-                walk.function(method, {_parameters(method)[0].name: this})
+            if other != "__init__" and method is not entry and parameters_of(method):
+                walk.function(method, {parameters_of(method)[0].name: this})
         self.receiver = name
 
     def finish_own(self, owner: ast.ClassDef) -> None:
@@ -933,29 +306,29 @@ class _Describe:
             made["compiled"] = True
         self.result.arguments.append({"name": self.receiver, **made, "origin": f"made of class {owner.name}"})
 
-    def construct(self, owner: ast.ClassDef, uses: Mapping[str, _Use]) -> dict[str, Any]:
+    def construct(self, owner: ast.ClassDef, uses: Mapping[str, Use]) -> dict[str, Any]:
         init = self.walk.methods(owner).get("__init__")
-        parameters = _parameters(init)[1:] if init is not None else _fields(owner)
-        if init is None and any(_OPTIMIZERS.search(_head(base)) for base in owner.bases):
+        parameters = parameters_of(init)[1:] if init is not None else _fields(owner)
+        if init is None and any(_OPTIMIZERS.search(last_name(base)) for base in owner.bases):
             return {"kind": "own", "path": owner.name, "kwargs": {"params": {"kind": "parameters"}, "lr": 0.01}}
         known = self.literals(owner, parameters)
         kwargs = {
-            p.name: {"name": p.name, **self.value(p, uses.get(p.name, _Use(p.name)), f"{owner.name}.__init__", known)}
+            p.name: {"name": p.name, **self.value(p, uses.get(p.name, Use(p.name)), f"{owner.name}.__init__", known)}
             for p in parameters
         }
         return {"kind": "own", "path": owner.name, "kwargs": kwargs}
 
-    def object_of(self, name: str, use: _Use) -> dict[str, Any]:
+    def object_of(self, name: str, use: Use) -> dict[str, Any]:
         """Something that is an object of a class of the file."""
         if name in self.making:
             return {"kind": "number", "value": None}
         owner = self.walk.classes[name]
         init = self.walk.methods(owner).get("__init__")
-        uses: dict[str, _Use] = {}
-        if init is not None and _parameters(init):
-            uses = {parameter.name: _Use(parameter.name) for parameter in _parameters(init)[1:]}
+        uses: dict[str, Use] = {}
+        if init is not None and parameters_of(init):
+            uses = {parameter.name: Use(parameter.name) for parameter in parameters_of(init)[1:]}
             before, self.walk.owner = self.walk.owner, owner
-            self.walk.function(init, {_parameters(init)[0].name: _Use("self"), **uses})
+            self.walk.function(init, {parameters_of(init)[0].name: Use("self"), **uses})
             self.walk.owner = before
         self.making.append(name)
         try:
@@ -963,9 +336,9 @@ class _Describe:
         finally:
             self.making.pop()
 
-    def class_of(self, use: _Use) -> str | None:
+    def class_of(self, use: Use) -> str | None:
         """The one class of the file that has the methods which are called, if there is one."""
-        called = {name for name, below in use.attributes.items() if "called" in below.marks} - _TENSORS - _PASS
+        called = {name for name, below in use.attributes.items() if "called" in below.marks} - TENSORS - PASSING
         fitting = [
             name for name, owner in self.walk.classes.items() if called and called <= set(self.walk.methods(owner))
         ]
@@ -973,14 +346,14 @@ class _Describe:
 
     # -- from the uses
 
-    def thing(self, name: str, use: _Use) -> dict[str, Any]:
+    def thing(self, name: str, use: Use) -> dict[str, Any]:
         if name in self.hinted:
             return dict(self.hinted[name])
         described = self._thing(name, use)
         described.setdefault("origin", "from how it is used")
         return described
 
-    def _thing(self, name: str, use: _Use) -> dict[str, Any]:
+    def _thing(self, name: str, use: Use) -> dict[str, Any]:
         read, low = use.read, name.lower()
         if _is_device(name, use):
             return {"kind": "device"}
@@ -1017,8 +390,8 @@ class _Describe:
         if "sizes" in use.marks:
             return {"kind": "tuple", "items": [{"kind": "guess", "value": "B"}, {"kind": "guess", "value": "D"}]}
         if (
-            read & (_MODULE - ({"requires_grad_"} if read & _TENSORS else set()))
-            or ("called" in use.marks and not _CRITERIA.search(low))
+            read & (_MODULE - ({"requires_grad_"} if read & TENSORS else set()))
+            or ("called" in use.marks and not CRITERIA.search(low))
             or "module" in use.marks
         ):
             return self.network(name, use)
@@ -1030,7 +403,7 @@ class _Describe:
         if "append" in read and "called" in use.attributes["append"].marks and not use.items:
             element = use.element
             return {"kind": "list", "item": self.thing(name, element) if element is not None else None, "count": 0}
-        if "tensors" in use.marks and not read & _TENSORS and not use.items:
+        if "tensors" in use.marks and not read & TENSORS and not use.items:
             return {"kind": "list", "item": self.tensor(name, use.element or use)}
         if "dataset" in use.marks:
             if use.element is None:
@@ -1039,26 +412,26 @@ class _Describe:
             return {**self.many(name, use, said=False), "kind": "dataset"}
         if use.items and all(isinstance(key, str) for key in use.items):
             return {"kind": "dict", "items": {key: self.thing(key, item) for key, item in use.items.items()}}
-        if "iterated" in use.marks and use.element is not None and not read & _TENSORS:
+        if "iterated" in use.marks and use.element is not None and not read & TENSORS:
             many = self.many(name, use)
             if not use.element.items and len(many["items"]) == 1 and many["items"][0]["kind"] == "tensor":
                 return {"kind": "choice", "of": [many, self.tensor(name, use)]}  # batches, or the rows of a tensor
             return many
-        if use.items and "sliced" in use.marks and not any(item.read - _TENSORS for item in use.items.values()):
+        if use.items and "sliced" in use.marks and not any(item.read - TENSORS for item in use.items.values()):
             return self.tensor(name, use)  # its rows have names: row, column = edges
         if use.items:
             return {
                 "kind": "tuple",
-                "items": [self.thing(f"{name}{i}", use.items.get(i, _Use(name))) for i in range(max(use.items) + 1)],
+                "items": [self.thing(f"{name}{i}", use.items.get(i, Use(name))) for i in range(max(use.items) + 1)],
             }
         if (of := self.class_of(use)) is not None:
             return {**self.object_of(of, use), "origin": f"made of class {of}, which has its methods"}
-        foreign = {attribute for attribute in read - _TENSORS - _PASS if not attribute.endswith("_")}
+        foreign = {attribute for attribute in read - TENSORS - PASSING if not attribute.endswith("_")}
         if foreign and not read & {"shape", "backward", "item", "view", "reshape"}:
             return self.object(name, use)
         if not read and use.marks <= {"tested"} and "tested" in use.marks:
             return {"kind": "guess", "value": False, "others": [True]}
-        if not read & _TENSORS and ("number" in use.marks or "modulo" in use.marks or _NUMBERS.match(low)):
+        if not read & TENSORS and ("number" in use.marks or "modulo" in use.marks or _NUMBERS.match(low)):
             if "number" in use.marks or "modulo" in use.marks:
                 return _number(low)
             return {"kind": "choice", "of": [_number(low), self.tensor(name, use)]}
@@ -1071,14 +444,14 @@ class _Describe:
             return {"kind": "choice", "of": [self.tensor(name, use), _number(low)]}
         return self.tensor(name, use)
 
-    def foreign(self, name: str, use: _Use) -> dict[str, Any]:
+    def foreign(self, name: str, use: Use) -> dict[str, Any]:
         """What another module defines: a class by its name, an object where attributes are read, else a function."""
         if name in self.hinted:
             return dict(self.hinted[name])
         if "class" in use.marks and "called" not in use.marks:
             return {"kind": "class"}
         if "called" in use.marks:
-            given = use.result or _Use(name)
+            given = use.result or Use(name)
             if name[:1].isupper() or "class" in use.marks:
                 plain = {"kind": "object", "attributes": {}}
                 made = self.thing(name.lower(), given) if given.read or "called" in given.marks else None
@@ -1095,7 +468,7 @@ class _Describe:
         if said not in self.result.stand_ins:
             self.result.stand_ins.append(said)
 
-    def tensor(self, name: str, use: _Use) -> dict[str, Any]:
+    def tensor(self, name: str, use: Use) -> dict[str, Any]:
         low = name.lower()
         described: dict[str, Any] = {"kind": "tensor", "rank": use.rank}
         if "scalar" in use.marks and not use.rank and not use.items and use.element is None:
@@ -1121,7 +494,7 @@ class _Describe:
             return {**described, "dtype": "labels"}
         return {**described, "dtype": "open", "grad": "backward" in use.read}
 
-    def placed(self, described: dict[str, Any], use: _Use) -> dict[str, Any]:
+    def placed(self, described: dict[str, Any], use: Use) -> dict[str, Any]:
         """An element of a loader is on the host where the code moves it."""
         moved = bool(use.read & {"to", "cuda"})
         if described["kind"] == "tensor" and (moved or "numpy" in use.marks):
@@ -1138,9 +511,9 @@ class _Describe:
         pinned = {"pinned": True} if self.pinned else {}
         return {**described, "device": "cpu", **pinned} if described["kind"] == "tensor" else described
 
-    def network(self, name: str, use: _Use) -> dict[str, Any]:
+    def network(self, name: str, use: Use) -> dict[str, Any]:
         self.stands(name, "a small network")
-        ordinary = _MODULE | _PASS | {"zero_grad", "training", "module", "forward", "to", "double", "register_buffer"}
+        ordinary = _MODULE | PASSING | {"zero_grad", "training", "module", "forward", "to", "double", "register_buffer"}
         calls = {}
         for attribute, below in use.attributes.items():
             if attribute not in ordinary and (not attribute.startswith("_") or _is_their_own(attribute)):
@@ -1153,24 +526,24 @@ class _Describe:
         deep = any(one.marks & {"iterated", "mapping"} for one in given)
         return {"kind": "network", "gives": gives, "calls": calls, "grads": self.grads, "wide": wide, "deep": deep}
 
-    def gives(self, name: str, use: _Use) -> dict[str, Any]:
+    def gives(self, name: str, use: Use) -> dict[str, Any]:
         """What a call gives, from what is done with it."""
         if "several" in use.marks and not use.items:  # torch.min(*pair)
-            return {"kind": "tuple", "items": [self.gives(f"{name}{i}", _Use(f"{name}{i}")) for i in range(2)]}
+            return {"kind": "tuple", "items": [self.gives(f"{name}{i}", Use(f"{name}{i}")) for i in range(2)]}
         if use.items and all(isinstance(key, str) for key in use.items):
             return {"kind": "dict", "items": {str(key): self.gives(str(key), item) for key, item in use.items.items()}}
         if use.items:
             last = max(key for key in use.items if isinstance(key, int))
-            items = [use.items.get(i, _Use(f"{name}{i}")) for i in range(last + 1)]
+            items = [use.items.get(i, Use(f"{name}{i}")) for i in range(last + 1)]
             return {"kind": "tuple", "items": [self.gives(item.name, item) for item in items]}
         if "mapping" in use.marks:
             return {"kind": "dict", "items": {"value": {"kind": "result", "of": "mean"}}}
         inner = use.element
-        if "indexed" in use.marks and inner is not None and (inner.items or inner.read - _TENSORS - _PASS):
+        if "indexed" in use.marks and inner is not None and (inner.items or inner.read - TENSORS - PASSING):
             return {"kind": "tuple", "items": [self.gives(name, inner)]}
-        fields = {a: below for a, below in use.attributes.items() if a not in _TENSORS | _PASS and not a.endswith("_")}
+        fields = {a: below for a, below in use.attributes.items() if a not in TENSORS | PASSING and not a.endswith("_")}
         if fields and not use.read & {"shape", "backward", "view", "reshape", "dim"}:
-            read = {a: below for a, below in use.attributes.items() if a not in _PASS and "called" not in below.marks}
+            read = {a: below for a, below in use.attributes.items() if a not in PASSING and "called" not in below.marks}
             fields = {**fields, **read}
             self.result.attributes.update(fields)
             return {"kind": "object", "attributes": {a: self.gives(a, below) for a, below in fields.items()}}
@@ -1184,7 +557,7 @@ class _Describe:
             return {"kind": "result", "of": "count"}
         return {"kind": "result", "of": ""}
 
-    def answer(self, name: str, use: _Use) -> dict[str, Any]:
+    def answer(self, name: str, use: Use) -> dict[str, Any]:
         """What calling, or reading, an attribute of a stand-in gives."""
         if "called" not in use.marks:
             return self.thing(name, use)
@@ -1192,28 +565,28 @@ class _Describe:
             return self.network(name, use)
         if name in _ANSWERS:
             return {"kind": "function", "gives": _ANSWERS[name], "origin": "a stand-in"}
-        given = self.gives(name, use.result or _Use(name))
-        if given == {"kind": "result", "of": ""} and (_CRITERIA.search(name) or "loss" in name):
+        given = self.gives(name, use.result or Use(name))
+        if given == {"kind": "result", "of": ""} and (CRITERIA.search(name) or "loss" in name):
             given = {"kind": "result", "of": "mean"}
         return {"kind": "function", "gives": given, "origin": "a stand-in"}
 
-    def object(self, name: str, use: _Use) -> dict[str, Any]:
+    def object(self, name: str, use: Use) -> dict[str, Any]:
         self.stands(name, "an object with the attributes that are read")
         self.result.attributes.update(use.attributes)
         moves = bool(use.read & {"to", "cuda"})
-        attributes = {a: self.answer(a, below) for a, below in use.attributes.items() if not (moves and a in _PASS)}
+        attributes = {a: self.answer(a, below) for a, below in use.attributes.items() if not (moves and a in PASSING)}
         if moves:
             attributes.setdefault("x", {"kind": "tensor", "dtype": "float"})
         return {"kind": "object", "moves": moves, "attributes": attributes}
 
-    def many(self, name: str, use: _Use, *, said: bool = True) -> dict[str, Any]:
+    def many(self, name: str, use: Use, *, said: bool = True) -> dict[str, Any]:
         element = use.element
         assert element is not None
         if said:
             self.stands(name, "batches that are on the host already")
         inside = element.items
         if inside and all(isinstance(key, int) for key in inside):
-            parts = [inside.get(i, _Use(name)) for i in range(max(inside) + 1)]
+            parts = [inside.get(i, Use(name)) for i in range(max(inside) + 1)]
             return {"kind": "loader", "items": [self.placed(self.thing(part.name, part), part) for part in parts]}
         described = self.thing(element.name, element)
         if described["kind"] == "dict":
@@ -1240,61 +613,20 @@ _ANSWERS: Mapping[str, Any] = {
 _OPTIMIZERS = re.compile(r"^(SGD|A?Adam\w*|RMSprop|Adagrad|NAdam|RAdam|Optimizer)$")
 _COUNTS = re.compile(r"(^|_)(counts?|sizes|splits)$")
 _LOSSES = re.compile(r"loss|objective|^(err|error|nll)$")
-# jaxtyping's names, and the dtype that each stands for.
-_JAXTYPES = {
-    "Float": "float", "Float16": "float16", "BFloat16": "bfloat16", "Float32": "float32", "Float64": "float64",
-    "Int": "int64", "Int32": "int32", "Int64": "int64", "Integer": "int64", "UInt8": "uint8", "Bool": "bool",
-    "Num": "float", "Real": "float", "Inexact": "float", "Shaped": "float",
-}  # fmt: skip
-_AXES = {  # names of axes, and the sizes they have here
-    r"b|bs|batch(_size)?|n|num_.*": "B",
-    r"t|s|l|q|k|seq(_len)?|time|length|tokens?|src|tgt|steps?": "T",
-    r"h|heads?|n_heads?|num_heads": "H",
-    r"h(eight)?|w(idth)?|x|y": "S",
-    r"c|ch|channels?": "C",
-}
 
 
-def _annotation(node: ast.expr) -> dict[str, Any] | None:
-    """A tensor with its shape, from `Float[Tensor, "batch time 64"]`, or a list of tensors."""
-    if not isinstance(node, ast.Subscript):
-        return None
-    head = _head(node.value)
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if head in _JAXTYPES and len(parts) == 2 and isinstance(parts[1], ast.Constant):
-        return {"kind": "tensor", "dtype": _JAXTYPES[head], "shape": _axes(str(parts[1].value))}
-    if head in ("list", "List", "Sequence", "Iterable") and _head(parts[0]) == "Tensor":
-        return {"kind": "list", "item": {"kind": "tensor", "dtype": "float"}}
-    return None
-
-
-def _axes(text: str) -> list[Any]:
-    """The sizes of axes by name: numbers as they are, the others as symbols."""
-    found: list[Any] = []
-    for axis in text.split():
-        name = axis.lstrip("*#?_").partition("=")[2] or axis.lstrip("*#?_")
-        if name.isdigit():
-            found.append(int(name))
-        elif axis == "...":
-            found.append("B")
-        else:
-            low = name.lower()
-            found.append(next((size for pattern, size in _AXES.items() if re.fullmatch(pattern, low)), "D"))
-    return found
-
-
-def _fields(owner: ast.ClassDef) -> list[_Parameter]:
+def _fields(owner: ast.ClassDef) -> list[Parameter]:
     """The parameters of a data class."""
     if not any("dataclass" in ast.unparse(decorator) for decorator in owner.decorator_list):
         return []
     return [
-        _Parameter(child.target.id, child.value, child.annotation)
+        Parameter(child.target.id, child.value, child.annotation)
         for child in owner.body
         if isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name)
     ]
 
 
-def _is_device(name: str, use: _Use) -> bool:
+def _is_device(name: str, use: Use) -> bool:
     return name.lower() in ("device", "dev") or (
         "device" in use.marks and not use.attributes and "passed" not in use.marks
     )

@@ -18,7 +18,7 @@ from torchlint import __version__
 from torchlint.engine.regions import code_hash
 from torchlint.findings import Finding
 from torchlint.rules import pages
-from torchlint.verify import evidence, extract, inert, inputs, policy, repairs, told, trees
+from torchlint.verify import evidence, extract, hints, inert, inputs, policy, repairs, told, trees
 from torchlint.verify.supervise import Limits
 
 __all__ = ["Choices", "Unfit", "from_pages", "make", "template"]
@@ -186,7 +186,7 @@ def _rungs(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator
     """The experiments for a finding, from the most faithful to the rule's own pair."""
     try:
         yield from _cut(finding, lines, choices)
-    except (Unfit, extract.Uncut, inputs.HintError) as error:
+    except (Unfit, extract.Uncut, hints.HintError) as error:
         yield Refused("in place", str(error))
     except (RecursionError, MemoryError):
         yield Refused("in place", "its code is nested too deeply")
@@ -205,7 +205,7 @@ def _cut(finding: Finding, lines: Sequence[str], choices: Choices) -> Iterator[d
     found = list(repairs.ways(finding, lines))
     if not found:
         raise Unfit("the repair needs a decision, so there is nothing to run it against")
-    hinted = inputs.hints(lines)
+    hinted = hints.hints(lines)
     whole_loops = finding.code.startswith((*BETWEEN_STATEMENTS, *SETTINGS))
     blocks = finding.code.startswith(WITHIN_BLOCKS) and finding.code not in SETTINGS
     made: list[dict[str, Any] | Refused] = []

@@ -1,6 +1,6 @@
 """What the semantic model tells of names that a file's functions read: numbers with their values, tensors with ranks.
 
-How a function uses a parameter says much of what it is (`inputs.py`); who calls it, and with what, says the rest, and
+How a function uses a parameter says much of what it is (`uses.py`); who calls it, and with what, says the rest, and
 that is what the model knows. Of a local name, which a part of the function may need, it knows what was bound to it.
 """
 
