@@ -3,7 +3,7 @@
 
 Some repairs need a decision of a person. What they could gain can be measured all the same, against code that does not
 pay what the finding names; these functions stand in it. Each is described in the evidence by the repair that uses it
-(`repairs.py`). Standard library and torch alone, Python 3.9 or later: this travels with the worker.
+(`repairs`). Standard library and torch alone, Python 3.9 or later: this travels with the worker.
 """
 
 from __future__ import annotations
