@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 MODULES = (  # of the one file, in the order in which they import one another
-    "allowed helpers policy forms standins guard taming namespace landmarks confinement search cores failures "
+    "allowed helpers scopes policy forms standins guard taming namespace landmarks confinement search cores failures "
     "figures agreement variants flags watches traces machine hosting passes bench worker processes bundling"
     " supervise"
 ).split()

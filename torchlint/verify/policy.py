@@ -17,11 +17,24 @@ import builtins
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torchlint.verify.allowed import ATTRIBUTES, NAMES, REFUSED_ATTRIBUTES
 from torchlint.verify.helpers import Recording, helpers
+from torchlint.verify.scopes import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    Scope,
+    declared,
+    fields,
+    is_private,
+    parameters,
+    parts_inside,
+    parts_outside,
+    same_scope,
+    settled,
+)
 
 __all__ = ["Refusal", "check", "enters", "grants", "knows"]
 
@@ -97,8 +110,6 @@ _PYTHONS = frozenset(dir(builtins)) - BUILTINS | CALLED
 _ATTRIBUTES = frozenset(ATTRIBUTES.split())
 _REFUSED = frozenset(REFUSED_ATTRIBUTES.split())
 _SPECIAL = re.compile(r"__\w+__")
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass(frozen=True)
@@ -118,53 +129,6 @@ class _Thing:
 
     kind: str  # "module", "name", "builtin"; "unlisted" and what is none of them for sure: "unclear", "either", "mixed"
     path: str
-
-
-class _Scope:
-    """Names bound in a module, class, function or comprehension, each with what binds it."""
-
-    def __init__(self, node: ast.AST, parent: _Scope | None) -> None:
-        self.node = node
-        self.parent = parent
-        self.bound: dict[str, list[str | ast.expr | None]] = {}  # a qualified name, an alias' expression, or unknown
-        self.outer: dict[str, str] = {}  # "global" or "nonlocal" statements
-
-    @property
-    def is_class(self) -> bool:
-        return isinstance(self.node, ast.ClassDef)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a name that is not bound yet, or no more, is looked up further out, down to Python's own."""
-        return isinstance(self.node, (ast.Module, ast.ClassDef))
-
-    @property
-    def owner(self) -> str | None:
-        """The name of the innermost class around, with which Python puts together private names; None outside."""
-        scope: _Scope | None = self
-        while scope is not None and not isinstance(scope.node, ast.ClassDef):
-            scope = scope.parent
-        return scope.node.name if scope is not None and isinstance(scope.node, ast.ClassDef) else None
-
-    def find(self, name: str) -> _Scope | None:
-        """The scope whose binding a load of `name` here sees, as Python's own rules have it."""
-        scope: _Scope | None = self
-        first = True
-        while scope is not None:
-            if scope.outer.get(name) == "global":
-                return scope.root if name in scope.root.bound else None
-            if name in scope.bound and (first or not scope.is_class):
-                return scope
-            first = False
-            scope = scope.parent
-        return None
-
-    @property
-    def root(self) -> _Scope:
-        scope = self
-        while scope.parent is not None:
-            scope = scope.parent
-        return scope
 
 
 def check(
@@ -227,14 +191,14 @@ class _Checker(ast.NodeVisitor):
         self.allow = tuple(unicodedata.normalize("NFKC", module) for module in allow)
         self.refusals: dict[tuple[int, str], Refusal] = {}
         self.granted: set[str] = set()
-        self.scopes: dict[ast.AST, _Scope] = {}
-        self.declared = frozenset((*_declared(tree), *attributes))
+        self.scopes: dict[ast.AST, Scope] = {}
+        self.declared = frozenset((*declared(tree), *attributes))
         self.fields = frozenset(  # what any pattern could read by them, apart from what code defines as its own
-            name for name in _fields(tree) if name in _REFUSED or name == "compile" or name.startswith("__")
+            name for name in fields(tree) if name in _REFUSED or name == "compile" or name.startswith("__")
         )
         self.scope = self._scopes(tree, None)
         self.resolving: set[int] = set()
-        self.settled = _settled(tree)
+        self.settled = settled(tree)
         self.called: set[ast.expr] = set()  # expressions that stand where they are called
         self.decorators: set[ast.expr] = set()
         self.kinds: set[ast.AST] = set()  # expressions in annotations and tests that name a class and hand it nowhere
@@ -250,13 +214,13 @@ class _Checker(ast.NodeVisitor):
 
     # -- names ---------------------------------------------------------------------------------------------------------
 
-    def _scopes(self, node: ast.AST, parent: _Scope | None) -> _Scope:
+    def _scopes(self, node: ast.AST, parent: Scope | None) -> Scope:
         """Make the scope that `node` opens, and those below it."""
-        scope = self.scopes[node] = _Scope(node, parent)
+        scope = self.scopes[node] = Scope(node, parent)
         in_class = scope.owner is not None
 
         def bind(name: str, what: str | ast.expr | None, at: ast.AST) -> None:
-            if _private(name) and in_class and not scope.is_class:
+            if is_private(name) and in_class and not scope.is_class:
                 self.refuse(at, f"the private name {name} is bound inside a class")
             if _SPECIAL.fullmatch(name) and name not in ("__slots__", "__all__", "__constants__"):
                 self.refuse(at, f"the special name {name} is bound")
@@ -270,7 +234,7 @@ class _Checker(ast.NodeVisitor):
         def walk(child: ast.AST) -> None:
             if isinstance(child, (ast.Global, ast.Nonlocal)):
                 kind = "global" if isinstance(child, ast.Global) else "nonlocal"
-                for name in filter(_private, child.names if in_class else ()):
+                for name in filter(is_private, child.names if in_class else ()):
                     self.refuse(child, f"the private name {name} is bound inside a class")
                 scope.outer.update(dict.fromkeys(child.names, kind))
             elif isinstance(child, ast.Import):
@@ -280,7 +244,7 @@ class _Checker(ast.NodeVisitor):
             elif isinstance(child, ast.ImportFrom):
                 for alias in child.names:
                     bind(alias.asname or alias.name, f"{child.module or ''}.{alias.name}", child)
-            elif isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+            elif isinstance(child, (*FUNCTIONS, ast.ClassDef)):
                 if not isinstance(child, ast.Lambda):
                     special = isinstance(node, ast.ClassDef) and _SPECIAL.fullmatch(child.name)
                     if special and isinstance(child, ast.FunctionDef):
@@ -289,11 +253,11 @@ class _Checker(ast.NodeVisitor):
                         scope.bound.setdefault(child.name, []).append(None)
                     else:
                         bind(child.name, None, child)
-                for outside in _outside(child):
+                for outside in parts_outside(child):
                     walk(outside)
                 self._scopes(child, scope)
                 return
-            elif isinstance(child, _COMPREHENSIONS):
+            elif isinstance(child, COMPREHENSIONS):
                 walk(child.generators[0].iter)
                 self._scopes(child, scope)
                 return
@@ -303,7 +267,7 @@ class _Checker(ast.NodeVisitor):
                 return
             elif isinstance(child, ast.NamedExpr):
                 target = scope
-                while isinstance(target.node, _COMPREHENSIONS) and target.parent is not None:
+                while isinstance(target.node, COMPREHENSIONS) and target.parent is not None:
                     target = target.parent
                 target.bound.setdefault(child.target.id, []).append(None)
                 if _SPECIAL.fullmatch(child.target.id):
@@ -319,15 +283,15 @@ class _Checker(ast.NodeVisitor):
             for below in ast.iter_child_nodes(child):
                 walk(below)
 
-        if isinstance(node, _FUNCTIONS):
-            for argument in _arguments(node):
+        if isinstance(node, FUNCTIONS):
+            for argument in parameters(node):
                 bind(argument.arg, None, argument)
         # `global` holds for the whole body, wherever it stands.
-        for statement in _inside(node):
-            for child in _same_scope(statement):
+        for statement in parts_inside(node):
+            for child in same_scope(statement):
                 if isinstance(child, (ast.Global, ast.Nonlocal)):
                     walk(child)
-        for statement in _inside(node):
+        for statement in parts_inside(node):
             walk(statement)
         return scope
 
@@ -453,7 +417,7 @@ class _Checker(ast.NodeVisitor):
 
     def mangled(self, name: str) -> str:
         """The attribute that a private name means inside a class; "" for any other name."""
-        owner = self.scope.owner if _private(name) else None
+        owner = self.scope.owner if is_private(name) else None
         return f"_{owner.lstrip('_')}{name}" if owner is not None else ""
 
     def is_class(self, node: ast.AST) -> bool:
@@ -478,7 +442,7 @@ class _Checker(ast.NodeVisitor):
         return isinstance(text, str) and _plain_fields(text)
 
     def visit_Name(self, node: ast.Name) -> None:
-        if _private(node.id) and self.scope.owner is not None and not isinstance(node.ctx, ast.Store):
+        if is_private(node.id) and self.scope.owner is not None and not isinstance(node.ctx, ast.Store):
             self.refuse(node, f"the private name {node.id} is read inside a class")  # it is that of another variable
         if isinstance(node.ctx, ast.Load):
             self.use(node, self.resolve(node))
@@ -632,16 +596,16 @@ class _Checker(ast.NodeVisitor):
         for part in outside:
             self.visit(part)
         before, self.scope = self.scope, self.scopes[node]
-        for part in _inside(node):
+        for part in parts_inside(node):
             self.visit(part)
         self.scope = before
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.decorators.update(node.decorator_list)
-        for annotation in (*(argument.annotation for argument in _arguments(node)), node.returns):
+        for annotation in (*(argument.annotation for argument in parameters(node)), node.returns):
             if annotation is not None and self.is_annotation(annotation):
                 self.kinds.update(ast.walk(annotation))
-        self.enter(node, _outside(node))
+        self.enter(node, parts_outside(node))
 
     def is_annotation(self, node: ast.AST) -> bool:
         """Whether the expression is made of classes and of their generics alone, none of which the code defines."""
@@ -660,7 +624,7 @@ class _Checker(ast.NodeVisitor):
         self.refuse(node, "asynchronous code")
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        self.enter(node, _outside(node))
+        self.enter(node, parts_outside(node))
 
     def visit_comprehension_scope(self, node: ast.AST) -> None:
         self.enter(node, [node.generators[0].iter])  # type: ignore[attr-defined]
@@ -733,35 +697,6 @@ class _Checker(ast.NodeVisitor):
         self.refuse(node, "asynchronous code")
 
 
-def _settled(tree: ast.Module) -> frozenset[str]:
-    """Names that the module binds once for all, in a statement of its own, before it reads them anywhere."""
-    bound: dict[str, int] = {}
-    for statement in tree.body:
-        names: list[str] = []
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            names = [statement.name]
-        elif isinstance(statement, ast.Assign):
-            names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
-        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-            names = [alias.asname or alias.name.split(".")[0] for alias in statement.names]
-        for name in names:
-            bound.setdefault(name, statement.end_lineno or statement.lineno)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            unsettled = [node.id] if node.lineno <= bound.get(node.id, 0) else []
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            unsettled = [node.target.id] if node.lineno <= bound.get(node.target.id, 0) else []
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
-            unsettled = [node.id]
-        elif isinstance(node, ast.ExceptHandler):
-            unsettled = [node.name] if node.name else []
-        else:
-            unsettled = list(node.names) if isinstance(node, ast.Global) else []
-        for name in unsettled:
-            bound.pop(name, None)
-    return frozenset(bound)
-
-
 def _plain_fields(text: str) -> bool:
     """Whether a format string names arguments alone, no attributes or items of theirs."""
     try:
@@ -773,94 +708,7 @@ def _plain_fields(text: str) -> bool:
     )
 
 
-def _private(name: str) -> bool:
-    """Whether Python puts the name of the class before it, inside a class."""
-    return name.startswith("__") and not name.endswith("__")
-
-
 def _starred(node: ast.Call) -> bool:
     return any(isinstance(argument, ast.Starred) for argument in node.args) or any(
         keyword.arg is None for keyword in node.keywords
     )
-
-
-def _arguments(node: ast.AST) -> Iterator[ast.arg]:
-    arguments: ast.arguments = node.args  # type: ignore[attr-defined]
-    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    yield from (argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None)
-
-
-def _outside(node: ast.AST) -> Iterator[ast.AST]:
-    """Parts of a definition that are evaluated in the scope around it."""
-    for parameter in getattr(node, "type_params", ()):
-        yield ast.copy_location(ast.Name(parameter.name, ast.Store()), node)
-        yield from filter(None, (getattr(parameter, "bound", None), getattr(parameter, "default_value", None)))
-    if isinstance(node, _FUNCTIONS):
-        yield from getattr(node, "decorator_list", ())
-        yield from node.args.defaults
-        yield from (default for default in node.args.kw_defaults if default is not None)
-        yield from (argument.annotation for argument in _arguments(node) if argument.annotation is not None)
-        if isinstance(node, ast.FunctionDef) and node.returns is not None:
-            yield node.returns
-    elif isinstance(node, ast.ClassDef):
-        yield from (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords))
-
-
-def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """Parts of a definition, comprehension or module that are evaluated in its own scope."""
-    if isinstance(node, ast.Lambda):
-        yield node.body
-    elif isinstance(node, _COMPREHENSIONS):
-        yield from ([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
-        for index, generator in enumerate(node.generators):
-            yield generator.target
-            yield from generator.ifs
-            if index:
-                yield generator.iter
-    else:
-        yield from node.body  # type: ignore[attr-defined]
-
-
-def _same_scope(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and what lies below it, without what opens a scope of its own."""
-    yield node
-    if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)):
-        for child in ast.iter_child_nodes(node):
-            yield from _same_scope(child)
-
-
-def _declared(tree: ast.Module) -> Iterator[str]:
-    """Attribute names that the code gives to objects of its own."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            for child in node.body:
-                if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
-                    yield child.name
-                elif isinstance(child, ast.Assign):
-                    yield from (target.id for target in child.targets if isinstance(target, ast.Name))
-                elif isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
-                    yield child.target.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
-        elif isinstance(node, ast.Call) and node.args:
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in ("register_buffer", "register_parameter", "add_module"):
-                yield from _texts(node.args[0])
-            elif called == "setattr" and len(node.args) > 1:
-                yield from _texts(node.args[1])
-            elif called in ("namedtuple", "NamedTuple", "ModuleDict") and node.args:
-                yield from (
-                    word for argument in node.args for text in _texts(argument) for word in re.split(r"[\s,]+", text)
-                )
-
-
-def _fields(tree: ast.Module) -> Iterator[str]:
-    """Names of what classes list as their fields."""
-    for node in ast.walk(tree):
-        for child in node.body if isinstance(node, ast.ClassDef) else ():
-            if isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
-                yield child.target.id
-
-
-def _texts(node: ast.AST) -> Iterator[str]:
-    return (child.value for child in ast.walk(node) if isinstance(child, ast.Constant) and isinstance(child.value, str))
