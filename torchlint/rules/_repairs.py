@@ -112,6 +112,21 @@ def add_argument(call: cst.Call, argument: str) -> NodeEdit:
     return NodeEdit(call.args[-1].value, f", {argument}", "after")
 
 
+def without_option(site: sites.Call, name: str, message: str) -> NodeFix:
+    """A call without one of its options. Raises Unfit where it is not given by name."""
+    option = site.argument(None, name)
+    if option is None:
+        raise Unfit
+    return NodeFix(Applicability.UNSAFE, message, (remove_argument(site.node, option.node),))
+
+
+def option_off(site: sites.Call, name: str, message: str) -> NodeFix:
+    """A call with one of its options set to False."""
+    option = site.argument(None, name)
+    edit = NodeEdit(option.node, "False") if option is not None else add_argument(site.node, f"{name}=False")
+    return NodeFix(Applicability.UNSAFE, message, (edit,))
+
+
 # Names
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import libcst as cst
 
 from torchlint.findings import Applicability
-from torchlint.rules._repairs import Unfit, add_argument, code, repair, spell
+from torchlint.rules._repairs import Unfit, add_argument, code, option_off, repair, spell
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
@@ -20,11 +20,7 @@ _TAKE_DTYPE: Final = ("numpy.empty", "numpy.eye", "numpy.identity", "numpy.linsp
 @repair
 def disabled(site: sites.Call) -> NodeFix:
     """`GradScaler(..., enabled=False)`, which turns its calls into the plain ones."""
-    message = "Pass `enabled=False`"
-    enabled = site.argument(None, "enabled")
-    if enabled is not None:
-        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(enabled.node, "False"),))
-    return NodeFix(Applicability.UNSAFE, message, (add_argument(site.node, "enabled=False"),))
+    return option_off(site, "enabled", "Pass `enabled=False`")
 
 
 @repair

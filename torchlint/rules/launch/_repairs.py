@@ -15,9 +15,9 @@ from torchlint.rules._repairs import (
     Unfit,
     code,
     is_pure,
-    remove_argument,
     repair,
     spell,
+    without_option,
 )
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
@@ -34,10 +34,7 @@ _CASTS: Final = {"Float": "float", "Double": "double", "Half": "half", "Long": "
 @repair
 def drop_foreach(site: sites.Call) -> NodeFix:
     """Leave `foreach=False` out."""
-    option = site.argument(None, "foreach")
-    if option is None:
-        raise Unfit
-    return NodeFix(Applicability.UNSAFE, "Leave `foreach` out", (remove_argument(site.node, option.node),))
+    return without_option(site, "foreach", "Leave `foreach` out")
 
 
 @repair

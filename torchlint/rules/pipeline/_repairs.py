@@ -6,7 +6,7 @@ import libcst as cst
 
 from torchlint.findings import Applicability
 from torchlint.rules._bodies import names_written
-from torchlint.rules._repairs import Unfit, code, remove_argument, repair
+from torchlint.rules._repairs import Unfit, code, repair, without_option
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.rules.launch._repairs import hoisted
 from torchlint.semantics import sites
@@ -54,7 +54,4 @@ def _moved_once(model: Model, site: sites.Call, loop: cst.CSTNode) -> NodeFix:
 @repair
 def blocking(copy: sites.Call) -> NodeFix:
     """The copy without `non_blocking`, after which the host may read."""
-    option = copy.argument(None, "non_blocking")
-    if option is None:
-        raise Unfit
-    return NodeFix(Applicability.UNSAFE, "Let the copy block", (remove_argument(copy.node, option.node),))
+    return without_option(copy, "non_blocking", "Let the copy block")

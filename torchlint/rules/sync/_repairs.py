@@ -12,14 +12,14 @@ from torchlint.rules._patterns import alike, made_by, operation
 from torchlint.rules._repairs import (
     Rewrite,
     Unfit,
-    add_argument,
     code,
     comments,
     is_pure,
-    remove_argument,
+    option_off,
     repair,
     spell,
     tight,
+    without_option,
 )
 from torchlint.rules.base import NodeEdit, NodeFix
 from torchlint.semantics import sites
@@ -234,22 +234,16 @@ def sliced(model: Model, index: cst.BaseExpression) -> NodeFix:
 @repair
 def without_validation(made: sites.Call) -> NodeFix:
     """`validate_args=False` for a distribution."""
-    message = "Pass `validate_args=False`"
-    option = made.argument(None, "validate_args")
-    if option is not None:
-        return NodeFix(Applicability.UNSAFE, message, (NodeEdit(option.node, "False"),))
-    if made.result.cls is not None or any(isinstance(node, cst.Await) for node in below(made.node)):
+    added = made.argument(None, "validate_args") is None
+    if added and (made.result.cls is not None or any(isinstance(node, cst.Await) for node in below(made.node))):
         raise Unfit
-    return NodeFix(Applicability.UNSAFE, message, (add_argument(made.node, "validate_args=False"),))
+    return option_off(made, "validate_args", "Pass `validate_args=False`")
 
 
 @repair
 def without_norm_check(site: sites.Call) -> NodeFix:
     """Leave `error_if_nonfinite` out."""
-    option = site.argument(None, "error_if_nonfinite")
-    if option is None:
-        raise Unfit
-    return NodeFix(Applicability.UNSAFE, "Leave the check out", (remove_argument(site.node, option.node),))
+    return without_option(site, "error_if_nonfinite", "Leave the check out")
 
 
 @repair

@@ -27,6 +27,17 @@ from torchlint.semantics.values import (
     join,
 )
 
+# The classes under whose names methods are known, by what a receiver is.
+_CLASSES: Final = {
+    Kind.TENSOR: "torch.Tensor",
+    Kind.BATCH: "torch.Tensor",
+    Kind.OPTIMIZER: "torch.optim.Optimizer",
+    Kind.SCALER: "torch.amp.GradScaler",
+    Kind.EVENT: "torch.cuda.Event",
+    Kind.STREAM: "torch.cuda.Stream",
+    Kind.NDARRAY: "numpy.ndarray",
+    Kind.STRING: "str",
+}
 # What only modules have, among all that a file may hold.
 _OF_MODULES: Final = frozenset("eval train parameters named_parameters modules named_modules children".split())
 
@@ -82,22 +93,10 @@ class CallReader(ManagerReader):
         if function.fn is not None or (function.cls is not None and function.kind is Kind.CLASS):
             return None if function.qual in known.BUILTINS else function.qual  # a `sum` of the program's own
         if receiver is not None and method is not None:
-            if receiver.kind is Kind.TENSOR or receiver.kind is Kind.BATCH:
-                return f"torch.Tensor.{method}"
+            if receiver.kind in _CLASSES:
+                return f"{_CLASSES[receiver.kind]}.{method}"
             if receiver.kind is Kind.MODULE and receiver.cls is None and function.kind is not Kind.MODULE:
                 return f"torch.nn.Module.{method}"
-            if receiver.kind is Kind.OPTIMIZER:
-                return f"torch.optim.Optimizer.{method}"
-            if receiver.kind is Kind.SCALER:
-                return f"torch.amp.GradScaler.{method}"
-            if receiver.kind is Kind.EVENT:
-                return f"torch.cuda.Event.{method}"
-            if receiver.kind is Kind.STREAM:
-                return f"torch.cuda.Stream.{method}"
-            if receiver.kind is Kind.NDARRAY:
-                return f"numpy.ndarray.{method}"
-            if receiver.kind is Kind.STRING:
-                return f"str.{method}"
             if receiver.kind is Kind.CONTAINER:
                 return f"{receiver.qual if receiver.qual in ('list', 'dict', 'set', 'tuple') else 'list'}.{method}"
             if receiver.kind is Kind.OBJECT and receiver.qual and function.kind is not Kind.MODULE:
