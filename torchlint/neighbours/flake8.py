@@ -1,7 +1,7 @@
 """torchlint as a plugin of flake8, with its own configuration and flake8's selection.
 
-flake8 has read the file and looked at its syntax by then. What it read is linted; nothing is read or parsed twice: a
-file in which no rule can fire is not parsed, and the others are by LibCST, whose tree flake8 does not have.
+flake8 has read the file and looked at its syntax by then. What it read is linted and not read again. A file in which no
+rule can fire is not parsed again either; the others are, into LibCST's nodes, which flake8 does not have.
 """
 
 from __future__ import annotations

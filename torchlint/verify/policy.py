@@ -620,9 +620,6 @@ class _Checker(ast.NodeVisitor):
         thing = self.resolve(node)
         return thing is not None and (thing.kind in ("name", "builtin") or thing.path == KIND)
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self.refuse(node, "asynchronous code")
-
     def visit_Lambda(self, node: ast.Lambda) -> None:
         self.enter(node, parts_outside(node))
 
@@ -687,14 +684,10 @@ class _Checker(ast.NodeVisitor):
             self.attribute(node, name, node)  # patterns without names read those that a class lists, of any value
         self.generic_visit(node)
 
-    def visit_Await(self, node: ast.Await) -> None:
+    def visit_asynchronous(self, node: ast.AST) -> None:
         self.refuse(node, "asynchronous code")
 
-    def visit_AsyncFor(self, node: ast.AsyncFor) -> None:
-        self.refuse(node, "asynchronous code")
-
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> None:
-        self.refuse(node, "asynchronous code")
+    visit_AsyncFunctionDef = visit_Await = visit_AsyncFor = visit_AsyncWith = visit_asynchronous  # noqa: N815
 
 
 def _plain_fields(text: str) -> bool:

@@ -507,15 +507,12 @@ class _Body(ast.NodeVisitor):
                 if isinstance(side, (ast.Name, ast.Attribute, ast.BinOp)) and (of := self.of(side)) is not None:
                     of.marks.add("scalar")
 
-    def visit_If(self, node: ast.If) -> None:
+    def visit_test(self, node: ast.If | ast.While) -> None:
         self.tested(node.test)
         for statement in (*node.body, *node.orelse):
             self.visit(statement)
 
-    def visit_While(self, node: ast.While) -> None:
-        self.tested(node.test)
-        for statement in (*node.body, *node.orelse):
-            self.visit(statement)
+    visit_If = visit_While = visit_test  # noqa: N815
 
     def visit_With(self, node: ast.With) -> None:
         for item in node.items:
