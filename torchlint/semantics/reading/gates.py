@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import libcst as cst
 
 from torchlint.knowledge import names as known
@@ -10,7 +12,7 @@ from torchlint.semantics.names import attribute_asked, dotted, identifier
 from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.evidence import COUNTED
 from torchlint.semantics.reading.narrowing import NarrowingReader, unnegated
-from torchlint.semantics.targets import changed_names, targets
+from torchlint.semantics.targets import bound_names, changed_names, targets
 from torchlint.semantics.values import Gate, Kind, Value
 
 SWAPPED = (Gate.NONE, Gate.RARE)
@@ -167,7 +169,11 @@ class GateReader(NarrowingReader):
         elif type(test) is cst.Name:  # `state = self.state[p]`, then `if not state: state["step"] = 0`
             entry = identifier(test.value)
             held = flipped and any(self.once(_entry_of_object, part, entry) for part in self.frame.info.body_nodes)
-            return Gate.RARE if held and self.once(_assigns, node.body, entry) else Gate.NONE
+            if held and self.once(_assigns, node.body, entry):
+                return Gate.RARE
+            # `if not shown: ...; shown = True`, `if fresh: ...; fresh = False`
+            turned = (entry, "True" if flipped else "False") in self.once(_set_in, node.body)
+            return Gate.RARE if turned and self._outlives_rounds(entry, node) else Gate.NONE
         elif type(test) is cst.Attribute:
             if not flipped:  # `if self.merged: self.unmerge()`
                 return Gate.RARE if any(self._empties(node.body, name) for name in self._held_in(test)) else Gate.NONE
@@ -179,7 +185,10 @@ class GateReader(NarrowingReader):
                     return Gate.RARE
             return Gate.NONE
         name = attribute_asked(kept) or dotted(kept) if kept is not None else None
-        if kept is None or name is None or not self._is_kept(kept):
+        if kept is None or name is None:
+            return Gate.NONE
+        alone = unnegated(node.test)[0] is test  # `best is None or loss < best` asks for more
+        if not self._is_kept(kept) and not (alone and self._outlives_rounds(name, node)):
             return Gate.NONE
         if any(self.once(_assigns, body, name) for body in (node.body, *self._run_in(node.body))):
             return Gate.RARE
@@ -190,6 +199,14 @@ class GateReader(NarrowingReader):
         """Whether what an expression names, or asks for, outlives a call: an attribute, or a name from outside."""
         name = attribute_asked(node) or dotted(node)
         return name is not None and ("." in name or self._is_outer(name))
+
+    def _outlives_rounds(self, name: str, node: cst.If) -> bool:
+        """Whether what a branch makes of a name stays for all rounds of the loops around, none of which binds it."""
+        loops = self.context.enclosing_loops()
+        return bool(loops) and (
+            self.once(_bound_in, loops[-1].node)[name] == self.once(_bound_in, node.body)[name]
+            and self.lookup(name) is not None
+        )
 
     def _held_in(self, test: cst.Attribute) -> list[str]:
         """The attributes that tell the truth of one: itself, or those that its property looks at."""
@@ -390,6 +407,11 @@ def _set_in(body: cst.CSTNode) -> frozenset[tuple[str | None, str]]:
         if type(part) is cst.Assign and type(part.value) is cst.Name
         for target in part.targets
     )
+
+
+def _bound_in(body: cst.CSTNode) -> Counter[str]:
+    """How often code binds each name."""
+    return Counter(name for part in within([body]) for target in targets(part) for name in bound_names(target))
 
 
 def _filled_in(body: cst.CSTNode, name: str) -> bool:
