@@ -498,6 +498,11 @@ def grow(container: Value, value: Value, key: object) -> None:
         container.items[key] = join(container.items[key], value) if key in container.items else value
 
 
+def holds_callables(container: Value) -> bool:
+    """Whether what a container holds is there to be called: functions or classes under their names."""
+    return container.elem is not None and container.elem.kind in (Kind.FUNCTION, Kind.CLASS)
+
+
 def _holds(value: Value, sought: Value) -> bool:
     """Whether a value is the sought one, or one of its elements at any depth is."""
     todo: list[Value] = [value]

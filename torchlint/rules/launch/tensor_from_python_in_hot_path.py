@@ -30,7 +30,7 @@ _MAKERS: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.sca
 _TYPED: Final = ("torch.Tensor", *known.TENSOR_CLASSES)
 _ARITHMETIC: Final = frozenset("add sub mul div pow neg clamp maximum minimum where lerp".split())
 _OF_MATH: Final = frozenset("sqrt rsqrt exp log".split())  # which `math` has for numbers
-_FORMS: Final = frozenset("list tuple sorted".split())
+_FORMS: Final = frozenset("list tuple sorted range len zip enumerate reversed float int abs min max round".split())
 _MEMBERS: Final = frozenset("keys values items copy".split())
 
 
@@ -257,9 +257,10 @@ def _stands_in(model: Model, site: sites.Call) -> bool:
 
 def _is_new(node: cst.BaseExpression, context: Context, hot: Hot, model: Model) -> bool:
     """Whether the data is made anew on every step: not of literals, constants, and what was there before the steps."""
-    if any(isinstance(inner, cst.Call) and not _lists(inner) for inner in within([node])):
+    if any(isinstance(inner, cst.Call) and not _tells_the_same(inner, model) for inner in within([node])):
         return True
-    read = names_read(node) - {name for part, name in _names(node) if _is_written_down(model.value(part), model)}
+    own = {name for part in within([node]) if isinstance(part, cst.CompFor) for name in changed_names(part.target)}
+    read = names_read(node) - own - {n for part, n in _names(node) if _is_written_down(model.value(part), model)}
     if not read:
         return False
     owner = model.function_of(context)
@@ -316,11 +317,13 @@ def _changes(use: cst.BaseExpression, model: Model) -> bool:
     )
 
 
-def _lists(call: cst.Call) -> bool:
-    """`list(self.bias.values())`: what is there already, in another form."""
+def _tells_the_same(call: cst.Call, model: Model) -> bool:
+    """Whether a call gives nothing but its arguments do: `list(self.bias.values())`, `range(n)`, `math.log(n)`."""
+    site = model.call(call)
+    callee = site.callee if site is not None else None
     if isinstance(call.func, cst.Attribute):
-        return call.func.attr.value in _MEMBERS and not call.args
-    return isinstance(call.func, cst.Name) and call.func.value in _FORMS and len(call.args) == 1
+        return (call.func.attr.value in _MEMBERS and not call.args) or (callee or "").startswith("math.")
+    return callee in _FORMS
 
 
 def _is_hoisted(site: sites.Call, model: Model) -> bool:

@@ -183,11 +183,16 @@ def _sureness(site: sites.Call, receiver: Value, loop: Context) -> Confidence:
 
 
 def _is_constant_given(site: sites.Call, receiver: Value, model: Model) -> bool:
-    """Whether it is an argument, and what each call that makes the code hot gives for it is such a tensor."""
+    """Whether it is an argument, and what each call that makes the code hot gives for it is such a tensor.
+
+    What `functools.partial` holds for a hook is the same in every call.
+    """
     owner = site.context.owner
     parameter = next((p for p in owner.parameters if p.index == receiver.ident), None) if owner is not None else None
     if owner is None or parameter is None or dotted(site.receiver_node or site.node) != parameter.name:
         return False
+    if owner.role is Role.HOOK and not owner.callers:
+        return receiver.kind is Kind.TENSOR and receiver.device == HOST and bool(parameter.passed)
     calls = [model.call(caller.node) for caller in owner.callers if model.hot(caller.context) is not None]
     for call in calls:
         given = call.argument_for(owner, parameter.name) if call is not None else None

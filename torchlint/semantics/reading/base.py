@@ -129,6 +129,8 @@ class Reader:
         self.frames: dict[FunctionInfo, Frame] = {}  # where a function is defined: its closure
         self.replacements: dict[cst.CSTNode, Replacing] = {}  # by the statements that give members new values
         self.keyed: dict[cst.CSTNode, bool] = {}  # loops: whether they index what they iterate by what that gives
+        self.registers: dict[cst.CSTNode, Value] = {}  # empty dictionaries, as they were filled when last read
+        self.looked_up: dict[FunctionInfo, dict[cst.CSTNode, Value | None]] = {}  # what functions found in these
         self.pending: list[tuple[FunctionInfo, Frame]] = []  # defined, and not read yet
         self.sums: set[tuple[cst.BaseExpression, cst.BaseExpression]] = set()  # targets and values that were noted
         self.told: dict[tuple[object, ...], Any] = {}  # what was asked `once`

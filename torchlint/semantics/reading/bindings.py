@@ -341,6 +341,9 @@ class BindingReader(CallReader):
     def put(self, container: Value, key: object, value: Value, named: cst.BaseExpression) -> None:
         """A container has a value under a key: in place of what it had, for the name that it is put through."""
         before = dict(container.items) if container.items and key in container.items else {}
+        holder_name = dotted(named)
+        if value.ident is not None and holder_name is not None and holder_name not in self.frame.env:
+            value = value.but(deps=0, ident=None)  # which parameter of this function it was tells nothing elsewhere
         grow(container, value, key)  # whoever has it under another name sees one or the other
         name = identifier(named.value) if before and type(named) is cst.Name else None
         if name is None or self.frame.env.get(name) is not container:

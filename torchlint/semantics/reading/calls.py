@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import libcst as cst
@@ -174,6 +175,9 @@ class CallReader(ManagerReader):
             if hook is not None:
                 hook.role = Role.HOOK
                 hook.hook = kind
+                beforehand = self.given_beforehand(argument.value, site)
+                if beforehand:
+                    self.bind_arguments(hook, argument.value.bound, replace(site, arguments=beforehand))
 
     def in_place(self, site: sites.Call) -> None:
         """Calls that change what their receiver's name stands for: `model.cuda()` alone, `x.add_(y)`."""

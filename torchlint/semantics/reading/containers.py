@@ -61,6 +61,7 @@ class ContainerReader(DecoratorReader):
         if method == "keys":
             return Value(Kind.CONTAINER, qual="list", elem=STRING)
         if method in ("get", "pop", "popleft", "popitem"):
+            self.note_lookup(receiver)
             key = site.argument(0)
             if (
                 key is not None

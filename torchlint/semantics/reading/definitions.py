@@ -236,11 +236,12 @@ class DefinitionReader(BindingReader):
                 if value.kind is Kind.TENSOR and declared.kind is Kind.TENSOR and value.conf < declared.conf:
                     value = value.but(conf=declared.conf)  # callers know less of it than the annotation says
         if info.role is Role.HOOK and (value is None or value.kind is Kind.UNKNOWN):
-            own = len(info.parameters) - (info.method == "instance")
-            is_first = parameter.index == len(info.parameters) - own
-            if info.hook != "tensor" and own > 1 and is_first:  # a module's hook is given the module first
+            own = info.parameters[info.method == "instance" :]
+            left = [each for each in own if not each.passed] or own  # by `partial` it has the others beforehand
+            is_first = parameter is left[0]
+            if info.hook != "tensor" and len(left) > 1 and is_first:  # a module's hook is given the module first
                 return Value(Kind.MODULE, Confidence.LIKELY, device=ANYWHERE, graph=MAYBE, deps=bits)
-            if info.hook != "tensor" or is_first:
+            if parameter in left and (info.hook != "tensor" or is_first):
                 kind = Kind.TENSOR if info.hook == "tensor" else Kind.BATCH
                 graph = ATTACHED if info.hook == "forward" else DETACHED
                 value = Value(kind, Confidence.LIKELY, device=ANYWHERE, graph=graph)

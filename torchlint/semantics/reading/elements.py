@@ -88,6 +88,7 @@ class ElementReader(OperatorReader):
         if kind is Kind.CONTAINER or (kind is Kind.UNKNOWN and base.items is not None):
             if first is None and indices:
                 return base.but(items=None)  # a slice
+            self.note_lookup(base)
             return _entry(base, key)
         if kind is Kind.SHAPE:
             if first is None:
@@ -130,6 +131,12 @@ class ElementReader(OperatorReader):
             if method is not None and method.returns is not None:
                 return method.returns.but(ident=None, deps=0)
         return UNKNOWN
+
+    def note_lookup(self, container: Value) -> None:
+        """Remember what a function finds in a dictionary that others fill: it is read again when there is more."""
+        made = container.origin
+        if not self.recording and made in self.registers:
+            self.looked_up.setdefault(self.frame.info, {})[made] = container.elem
 
     def indexed_tensor(
         self, node: cst.Subscript, base: Value, indices: list[tuple[cst.BaseExpression | None, Value | None]]

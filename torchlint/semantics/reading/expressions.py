@@ -23,6 +23,7 @@ from torchlint.semantics.values import (
     Kind,
     Value,
     device_bits,
+    holds_callables,
     join_optional,
 )
 
@@ -127,7 +128,21 @@ class ExpressionReader(ElementReader):
                 value = self.element(whole, values=True)
                 items = {**(items or {}), **(whole.items or {})}
             joined = join_optional(joined, value)
-        return Value(Kind.CONTAINER, elem=joined, items=items, qual="dict", origins=(node,))
+        made = Value(Kind.CONTAINER, elem=joined, items=items, qual="dict", origins=(node,))
+        return made if node.elements else self._as_register(node, made)
+
+    def _as_register(self, node: cst.Dict, made: Value) -> Value:
+        """An empty dictionary, with the functions and classes that decorators put into it.
+
+        Their bodies are read after those of functions that stand further up and look there.
+        """
+        if not self.recording:
+            self.registers[node] = made
+        else:
+            filled = self.registers.get(node, made)
+            if holds_callables(filled):
+                made.elem, made.items = filled.elem, dict(filled.items or {})
+        return made
 
     def _starred(self, node: cst.StarredElement) -> Value:
         return self.eval(node.value)

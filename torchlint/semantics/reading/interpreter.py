@@ -26,7 +26,9 @@ from torchlint.semantics.values import (
     UNKNOWN,
     Kind,
     Value,
+    holds_callables,
     join,
+    same,
 )
 
 if TYPE_CHECKING:
@@ -66,8 +68,13 @@ class Interpreter(StatementReader):
 
     def _is_stale(self, info: FunctionInfo) -> bool:
         """Whether more is known of what a function is given, or looks at, than when it was last read."""
-        return self.parameters_of(info) != self.read_with.get(info) or any(
-            known_of(cls.find_attribute(name)) > known for (cls, name), known in info.read_early.items()
+        return (
+            self.parameters_of(info) != self.read_with.get(info)
+            or any(known_of(cls.find_attribute(name)) > known for (cls, name), known in info.read_early.items())
+            or any(
+                holds_callables(self.registers[node]) and not same(self.registers[node].elem, found)
+                for node, found in self.looked_up.get(info, {}).items()
+            )
         )
 
     def forget_callers(self) -> None:
@@ -114,6 +121,7 @@ class Interpreter(StatementReader):
         self.context = body
         info.effects = []
         info.read_early.clear()
+        self.looked_up.pop(info, None)
         info.return_sites = []
         before = len(self.model.values)
         if not self.recording:

@@ -41,11 +41,9 @@ class OwnCallReader(ExpressionReader):
     def call_own(self, info: FunctionInfo, bound: Value | None, site: sites.Call) -> Value:
         """A function of this file: pass the arguments on, and take its summary."""
         site.target = info
-        beforehand = site.function.items if site.function.fn is not None else None
-        if beforehand:  # as `functools.partial` has them
-            named = ((None if type(key) is int else str(key), value) for key, value in beforehand.items())
-            given = [sites.Argument(name, "", site.node, value) for name, value in named]
-            site = replace(site, arguments=[*given, *site.arguments])
+        beforehand = self.given_beforehand(site.function, site)
+        if beforehand:
+            site = replace(site, arguments=[*beforehand, *site.arguments])
         values = self.bind_arguments(info, bound, site)
         self.called(info, site.node, "created" if info.is_context_manager else "")
         if info.role is Role.OPTIMIZER_STEP:
@@ -69,6 +67,12 @@ class OwnCallReader(ExpressionReader):
         if _is_moved_to_host(info, bound, result):
             return bound.but(device=HOST, origins=(site.node,), ident=None)
         return placed_with(bound, UNKNOWN if result is None else result)
+
+    def given_beforehand(self, function: Value, site: sites.Call) -> list[sites.Argument]:
+        """The arguments that a function has before a call gives it more, as `functools.partial` has them."""
+        held = function.items if function.fn is not None else None
+        named = ((None if type(key) is int else str(key), value) for key, value in (held or {}).items())
+        return [sites.Argument(name, "", site.node, value) for name, value in named]
 
     def _may_stand_here(self, override: FunctionInfo, site: sites.Call) -> bool:
         """Whether the method around may run for the class of an override, which may have its own in its place."""
