@@ -191,6 +191,7 @@ class _Teller:
             [self._effect(effect) for effect in info.effects],
             sorted((index, self._value(value)) for index, value in info.named_methods.items()),
             sorted(info.named_anywhere),
+            sorted((i, [(name, self._value(value)) for name, value in given]) for i, given in info.handed.items()),
             sorted((name, sorted(uses)) for name, uses in info.duck.items()),
             sorted(info.roots),
             sorted(info.terms),

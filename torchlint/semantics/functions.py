@@ -152,6 +152,7 @@ class FunctionInfo:
     # Parameters, by index, that name a method to call, with what it is called on: `getattr(hook, name)(...)`.
     named_methods: dict[int, Value] = field(default_factory=dict)
     named_anywhere: set[int] = field(default_factory=set)  # the same, where nothing is known of what it is called on
+    handed: dict[int, list[tuple[str | None, Value]]] = field(default_factory=dict)  # by these, what those are given
     attributes: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # what it stores in objects
     stores: list[tuple[ClassInfo, str, cst.CSTNode]] = field(default_factory=list)  # the same, and the fields it fills
     # How much was known of the attributes that it read when its body was read last, where that may have become more.

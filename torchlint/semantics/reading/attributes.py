@@ -81,7 +81,7 @@ class AttributeReader(InstanceReader):
         if attr in SWITCHES:
             self.note_switch(node, attr)
         elif name is not None:
-            self.note_evidence(name[: -len(attr) - 1], attr)
+            self.note_attribute(name[: -len(attr) - 1], attr, called=node in self.callees)
         if name is not None:
             base_name = name.split(".", 1)[0]
             if base_name in self.dotted_bases:

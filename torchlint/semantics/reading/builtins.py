@@ -267,12 +267,14 @@ def _getattr(reader: MethodReader, site: sites.Call) -> Value:
             default = site.arguments[2].value
             return default.but(conf=Confidence.LIKELY) if default.kind is Kind.CONTAINER else UNKNOWN
         return found
-    if given.ident is not None and base.cls is not None:
+    if given.ident is not None and (base.cls is not None or base.classes):
         # Which method it is, each caller tells: what runs is noted where the name is passed.
         known = reader.frame.info.named_methods.get(given.ident)
         reader.frame.info.named_methods[given.ident] = base if known is None else join(known, base)
-    elif given.ident is not None and base.kind is Kind.UNKNOWN:
+        return UNKNOWN.but(origins=(site.node,))
+    if given.ident is not None and base.kind is Kind.UNKNOWN:
         reader.frame.info.named_anywhere.add(given.ident)
+        return UNKNOWN.but(origins=(site.node,))
     if base.kind is Kind.NAMESPACE and base.qual in ("torch.optim", "torch.nn"):
         return Value(Kind.FUNCTION, qual=f"{base.qual}.?")
     return UNKNOWN

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import libcst as cst
 
 from torchlint.findings import Confidence
@@ -35,6 +37,9 @@ PART_MOVED = "[]device"  # evidence: what it has under some key is moved to a de
 BITS = "&"  # evidence: it is negated or combined bit by bit, as masks are
 
 
+HELD = "@"  # evidence: before the name of an attribute that is read, where tensors have a method to call
+
+
 KEYED = "[key]"  # evidence: it is indexed by a string, or by what iterating it gives
 
 
@@ -59,6 +64,12 @@ _WEAK_TENSOR_EVIDENCE = frozenset(
 )
 
 
+# Methods of tensors: who reads such an attribute and calls nothing has something else, a module with its `mean`.
+_METHODS_OF_TENSORS: Final = (
+    known.TENSOR_ONLY_METHODS | known.REDUCTIONS | frozenset("size dim reshape flatten".split())
+)
+
+
 _ENGINES = frozenset(["backward"])
 
 
@@ -76,6 +87,11 @@ class EvidenceReader(Reader):
         name = dotted(used)
         if name is not None:
             self.note_evidence(name, attr)
+
+    def note_attribute(self, name: str, attribute: str, *, called: bool) -> None:
+        """Remember that an attribute is used on a name."""
+        read = not called and attribute in _METHODS_OF_TENSORS
+        self.note_evidence(name, HELD + attribute if read else attribute)
 
     def note_evidence(self, name: str, evidence: str) -> None:
         """Remember something that tells what a name, or an attribute of an object, stands for."""

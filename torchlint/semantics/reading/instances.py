@@ -10,7 +10,7 @@ from torchlint.findings import Confidence
 from torchlint.knowledge import names as known
 from torchlint.semantics.functions import ClassInfo
 from torchlint.semantics.names import dotted, literal
-from torchlint.semantics.reading.evidence import EvidenceReader
+from torchlint.semantics.reading.evidence import HELD, EvidenceReader
 from torchlint.semantics.values import (
     ANYWHERE,
     ATTACHED,
@@ -81,6 +81,7 @@ class InstanceReader(EvidenceReader):
 
         None where several may, or one of another file has them too.
         """
+        uses = {use.removeprefix(HELD) for use in uses}
         methods = [name for name in sorted(uses) if name in self.model.methods]
         if not methods or len(uses) < 2:
             return None

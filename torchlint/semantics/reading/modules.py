@@ -163,6 +163,7 @@ class ModuleReader(TensorReader):
     def call_unknown(self, site: sites.Call) -> Value:
         """Something that nothing is known of; with tensors going in, or moved to a device, it acts as a module does."""
         function = site.function
+        self.note_handed(site)
         if any(a.name == "return_tensors" for a in site.arguments):
             return self.processed(site)
         tensors = [a.value for a in site.arguments if a.value.is_tensor]
@@ -202,6 +203,15 @@ class ModuleReader(TensorReader):
             device = site.receiver.device
         return Value(Kind.UNKNOWN, device=device, graph=MAYBE, origins=(site.node,), deps=function.deps)
 
+    def note_handed(self, site: sites.Call) -> None:
+        """`getattr(hook, name)(self, loss)`: remember what the method gets, which each caller of this function names."""
+        asked = site.function.origin
+        if type(asked) is cst.Call and type(asked.func) is cst.Name and asked.func.value == "getattr":
+            named = self.eval_quietly(asked.args[1].value).ident
+            info = self.frame.info
+            if named is not None and (named in info.named_methods or named in info.named_anywhere):
+                info.handed[named] = [(a.name, a.value) for a in site.arguments if not a.star]
+
     def unique_method(self, site: sites.Call) -> FunctionInfo | None:
         """The one method of that name in the file, or else in all that is read, for a receiver of unknown kind."""
         receiver, method = site.receiver, site.method
@@ -222,9 +232,9 @@ class ModuleReader(TensorReader):
             return None
         given = sum(1 for argument in site.arguments if not argument.star)
         wanted = [p for p in info.parameters[1:] if not p.star]
-        if given > len(wanted) or any(
-            a.name is not None and all(a.name != p.name for p in wanted) for a in site.arguments
-        ):
+        stars = {p.star for p in info.parameters[1:]}  # these take whatever is left
+        left = [a for a in site.arguments if a.name is not None and all(a.name != p.name for p in wanted)]
+        if (left and "**" not in stars) or (given - len(left) > len(wanted) and "*" not in stars):
             return None
         required = sum(1 for p in wanted if p.default is None)
         if given < required and not site.opaque_arguments:

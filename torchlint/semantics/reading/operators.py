@@ -111,8 +111,10 @@ class OperatorReader(ConditionReader):
         if left.kind is Kind.CLOCK or right.kind is Kind.CLOCK:
             if operator == "-" and left.kind is Kind.CLOCK and right.kind is Kind.CLOCK:
                 return NUMBER.but(qual="interval", origins=(node,))
-            if operator in ("+", "-") and Kind.NUMBER in (left.kind, right.kind):
-                return (left if left.kind is Kind.CLOCK else right).but()
+            if operator == "+" and {left.kind, right.kind} & {Kind.NUMBER, Kind.UNKNOWN}:
+                return (left if left.kind is Kind.CLOCK else right).but()  # `spent + perf_counter() - start`
+            if operator == "-" and right.kind is Kind.NUMBER:
+                return left.but()
             return NUMBER.but(origins=(node,))
         if left.kind is Kind.STRING or right.kind is Kind.STRING:
             return STRING.but(device=left.device) if operator == "+" and left.kind is Kind.STRING else STRING

@@ -88,18 +88,24 @@ class OwnCallReader(ExpressionReader):
         """`self.notify("on_step_end", loss)`: what the function calls by that name runs as often as this call does."""
         for index, owner in info.named_methods.items():
             name = values[index].const if index in values else None
-            if isinstance(name, str):
-                method = self.attribute_of(owner, name, site.node)
+            several = [self.of_class(owner, cls) for cls in owner.classes] or [owner]
+            for one in several if isinstance(name, str) else ():
+                method = self.attribute_of(one, name, site.node)
                 if method.fn is not None and method.fn is not info:
-                    for run in (method.fn, *self.overrides_of(method.fn, owner)):
-                        self.hand_on(info, site, run)
+                    for run in (method.fn, *self.overrides_of(method.fn, one)):
+                        self.hand_on(info, site, run, _handed(info, index, values))
         for index in info.named_anywhere:
             name = values[index].const if index in values else None
             for run in self.methods_of_one_family(name, info.cls) if isinstance(name, str) else ():
-                self.hand_on(info, site, run)
+                self.hand_on(info, site, run, _handed(info, index, values))
 
-    def hand_on(self, info: FunctionInfo, site: sites.Call, run: FunctionInfo) -> None:
-        """A call makes a function run a method that it was named, with what came for its `*args` and `**kwargs`."""
+    def hand_on(
+        self, info: FunctionInfo, site: sites.Call, run: FunctionInfo, handed: list[tuple[str | None, Value]]
+    ) -> None:
+        """A call makes a function run a method that it was named, with what it hands on.
+
+        That is what it says itself, and what came for its `*args` and `**kwargs`.
+        """
         self.called(run, site.node)
         stars = {parameter.star for parameter in info.parameters}
         named = [p.name for p in info.parameters if not p.star]
@@ -107,6 +113,7 @@ class OwnCallReader(ExpressionReader):
         given = [a for a in site.arguments if not a.star]
         rest = [a for a in given if a.name is None][own:] if "*" in stars else []
         rest += [a for a in given if a.name is not None and a.name not in named] if "**" in stars else []
+        rest = [*(sites.Argument(name, "", site.node, value) for name, value in handed), *rest]
         if rest and run.cls is not None:
             self.bind_arguments(run, self.instance_of(run.cls), replace(site, arguments=rest))
 
@@ -306,6 +313,14 @@ def _is_moved_to_host(method: FunctionInfo, owner: Value, result: Value | None) 
     if result is None or result.kind is Kind.UNKNOWN:
         return True
     return result.kind is Kind.OBJECT and (result.cls is None or result.cls in owner.cls.lineage())
+
+
+def _handed(info: FunctionInfo, index: int, values: dict[int, Value]) -> list[tuple[str | None, Value]]:
+    """What a function hands on to the method that its parameter names: of its own parameters, what they have here."""
+    return [
+        (name, value if value.ident is None else values.get(value.ident, UNKNOWN))
+        for name, value in info.handed.get(index, ())
+    ]
 
 
 def _returned(info: FunctionInfo, values: dict[int, Value], site: sites.Call) -> Value:
