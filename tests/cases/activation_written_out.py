@@ -20,6 +20,15 @@ class Error(nn.Module):
         return x * 0.5 * (1.0 + torch.erf(x / 1.4142135))  # TL305
 
 
+def gelu(x):
+    return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))  # TL305
+
+
+class Feed(nn.Module):
+    def forward(self, x):
+        return gelu(x)
+
+
 class Mish(nn.Module):
     def forward(self, x):
         return x * nn.functional.softplus(x).tanh() + gauss(x)  # TL305

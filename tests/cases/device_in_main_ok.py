@@ -1,4 +1,4 @@
-"""The collate function stays on the host; a dataset that lives on the device has no workers."""
+"""The collate function stays on the host; a dataset that lives on the device has no workers, and nothing to pin."""
 
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -23,3 +23,25 @@ class OnDevice(Dataset):
 def feeds(data, table):
     a = DataLoader(data, batch_size=8, num_workers=4, collate_fn=pack, pin_memory=True)
     return a, DataLoader(OnDevice(table), batch_size=8, num_workers=0)
+
+
+class Simulated(Dataset):
+    def __init__(self, simulate, n, device):
+        self.simulate, self.n, self.device = simulate, n, device
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, k):
+        theta = torch.rand(8, device=self.device)
+        return theta, self.simulate(theta)
+
+
+def fit(net, opt, simulate, batches=1000):
+    net.cuda()
+    feed = DataLoader(Simulated(simulate, 256 * batches, "cuda"), batch_size=256)
+    for theta, x in feed:
+        loss = -net.log_prob(theta.cuda(), x).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()

@@ -1,4 +1,4 @@
-"""Shares by exponentials and their sum, in helpers, with the largest taken out first."""
+"""Shares by exponentials and their sum, in helpers, with the largest taken out first, and of a part."""
 
 import torch
 from torch import nn
@@ -19,3 +19,12 @@ class Gate(nn.Module):
         total = raw.sum(dim=-1, keepdim=True)
         first = torch.div(raw, total)  # TL301
         return first + shares(self.score(x))
+
+
+class Contrast(nn.Module):
+    def forward(self, near, others):
+        e = torch.exp(torch.cat([near, others], 1))
+        own = e[:, 0] / e.sum(1)  # TL301
+        pairs = torch.exp(near @ others.T)
+        both = pairs.diagonal() / pairs.sum(1)  # TL301
+        return own + both

@@ -11,4 +11,5 @@ class Ratios(nn.Module):
         masked = e * mask
         part = masked / e.sum(-1, keepdim=True).add(1.0)
         power = a**2 / (a**2).sum(-1, keepdim=True)
-        return near + part + power + e / a.numel()
+        odds = e[:, 0] / e[:, 1:].sum(-1)
+        return near + part + power + e / a.numel() + odds

@@ -11,7 +11,7 @@ from torchlint.findings import Confidence
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import ClassInfo, FunctionInfo
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import Kind, Value
+from torchlint.semantics.values import DEVICE, Kind, Value
 
 WORDS: Final = ("DataLoader", "NeighborLoader")
 
@@ -140,6 +140,18 @@ def sample_functions(site: sites.Call) -> list[FunctionInfo]:
         called = collate.fn or (collate.cls.find_method("__call__") if collate.cls is not None else None)
         found += [called] if called is not None else []
     return found
+
+
+def made_on_device(site: sites.Call) -> bool:
+    """Whether samples are on a device as they are made: no forked worker can, and nothing can be pinned."""
+    todo = [function.returns for function in sample_functions(site)]
+    while todo:
+        sample = todo.pop()
+        if sample is not None and sample.kind is Kind.TENSOR and sample.device == DEVICE:
+            return True
+        if sample is not None and sample.kind is Kind.CONTAINER:
+            todo += [sample.elem, *(sample.items or {}).values()]
+    return False
 
 
 def reached_from(functions: Iterable[FunctionInfo]) -> set[FunctionInfo]:

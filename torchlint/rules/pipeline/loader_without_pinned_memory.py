@@ -32,7 +32,8 @@ class LoaderWithoutPinnedMemory(Rule):
         unpinned = [
             site
             for site in made
-            if _is_unpinned(site, model) and not _hands_out_lists(site) and not _collates_on_device(site)
+            if _is_unpinned(site, model)
+            and not (_hands_out_lists(site) or _collates_on_device(site) or loaders.made_on_device(site))
         ]
         feeds = _feeds(model) if unpinned else {}
         for site in unpinned:

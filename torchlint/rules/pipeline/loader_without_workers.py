@@ -33,7 +33,7 @@ class LoaderWithoutWorkers(Rule):
     def on_module(self, model: Model) -> Iterator[Report]:
         for site in loaders.loader_calls(model):
             known, workers = loaders.option(site, "num_workers", model)
-            if not known or (workers is not None and workers.const != 0):
+            if not known or (workers is not None and workers.const != 0) or loaders.made_on_device(site):
                 continue
             work = loaders.works_per_sample(site, model)
             if work is None:

@@ -93,7 +93,9 @@ def has_fused_branch(model: Model, context: Context, names: frozenset[str]) -> b
             todo.append((function.parent, far + 1))
         todo += [(caller.context.owner, far + 1) for caller in function.callers if caller.context.owner is not None]
     return any(
-        (site.callee or site.method or "").rpartition(".")[2] in names and site.context.owner in functions
+        (site.callee or site.method or "").rpartition(".")[2] in names
+        and site.context.owner in functions
+        and (site.target is None or site.target is not owner)  # `gelu(x)` calls what writes it out
         for site in model.sites.calls
     )
 

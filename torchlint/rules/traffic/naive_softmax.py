@@ -29,6 +29,8 @@ from torchlint.semantics.model import Model
 
 # What may stand between the exponential's sum and the division: another arrangement, or a number against zero.
 _OF_THE_SUM: Final = CASTS | frozenset("view reshape unsqueeze squeeze expand expand_as index clamp".split())
+# What takes a part of the numerator, as of the pair that belongs together: the softmax has that part.
+_PICKS: Final = CASTS | frozenset("index diagonal diag gather select narrow index_select".split())
 _EPSILON: Final = 1e-2  # numbers below are against zero; others are a weight of their own
 
 
@@ -91,7 +93,11 @@ class NaiveSoftmax(Rule):
 
 
 def _fix(model: Model, made: Operation) -> NodeFix | None:
-    fixes = (_softmax_repairs.softmax(model, made.node, above, below) for above, below in _quotients(model, made))
+    fixes = (
+        _softmax_repairs.softmax(model, made.node, above, below)
+        for above, below in _quotients(model, made)
+        if _exponential(model, above) is not None
+    )
     return next((fix for fix in fixes if fix is not None), None) if made.name in ("div", "mul") else None
 
 
@@ -112,7 +118,7 @@ def exponential_of(model: Model, made: Operation) -> Reached | None:
             if not total.operands or _reduced_over_processes(model, total):
                 continue
             over = total.operands[0]
-            exponential = _exponential(model, above)
+            exponential = reach(model, above, _is_exponential, first_operand(_PICKS))
             under = _exponential(model, over)
             if exponential is None or under is None:
                 masked = reach(model, above, _is_exponential, _factors) if same(model, above, over) else None

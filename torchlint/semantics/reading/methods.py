@@ -146,8 +146,10 @@ class MethodReader(ModuleReader):
     def _run_closure(self, site: sites.Call) -> bool:
         """Whether an optimizer's step is given a closure, which it runs to evaluate the loss once more."""
         closure = site.argument(0, "closure")
-        if closure is None or closure.value.fn is None or closure.value.bound is not None:
+        if closure is None or closure.value.fn is None:
             return False
+        if closure.value.bound is not None and (site.receiver is None or site.receiver.kind is not Kind.OPTIMIZER):
+            return False  # a `step` of something else may be given a method for another end
         self.called(closure.value.fn, site.node)
         return True
 

@@ -204,10 +204,10 @@ class ModuleReader(TensorReader):
         return Value(Kind.UNKNOWN, device=device, graph=MAYBE, origins=(site.node,), deps=function.deps)
 
     def note_handed(self, site: sites.Call) -> None:
-        """`getattr(hook, name)(self, loss)`: remember what the method gets, which each caller of this function names."""
-        asked = site.function.origin
-        if type(asked) is cst.Call and type(asked.func) is cst.Name and asked.func.value == "getattr":
-            named = self.eval_quietly(asked.args[1].value).ident
+        """`getattr(hook, name)(self, loss)`: remember what the method gets, which each caller names."""
+        getter = site.function.origin
+        if type(getter) is cst.Call and type(getter.func) is cst.Name and getter.func.value == "getattr":
+            named = self.eval_quietly(getter.args[1].value).ident
             info = self.frame.info
             if named is not None and (named in info.named_methods or named in info.named_anywhere):
                 info.handed[named] = [(a.name, a.value) for a in site.arguments if not a.star]

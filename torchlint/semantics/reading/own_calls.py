@@ -89,7 +89,9 @@ class OwnCallReader(ExpressionReader):
         for index, owner in info.named_methods.items():
             name = values[index].const if index in values else None
             several = [self.of_class(owner, cls) for cls in owner.classes] or [owner]
-            for one in several if isinstance(name, str) else ():
+            for one in several:
+                if not isinstance(name, str):
+                    break
                 method = self.attribute_of(one, name, site.node)
                 if method.fn is not None and method.fn is not info:
                     for run in (method.fn, *self.overrides_of(method.fn, one)):
