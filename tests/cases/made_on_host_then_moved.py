@@ -20,3 +20,16 @@ def latents(n, device="cuda"):
     z = torch.rand(n, 4, 64, 64)
     z = z.to(device)  # TL508
     return z
+
+
+def table(n, width, base=10000.0):
+    rates = 1.0 / base ** (torch.arange(0, width, 2).float() / width)
+    angles = torch.outer(torch.arange(n).float(), rates)
+    return angles.cos(), angles.sin()
+
+
+class Turn(nn.Module):
+    def forward(self, x):
+        cos, sin = table(x.size(1), 64)
+        cos, sin = cos.to(x.device), sin.to(x.device)  # TL508
+        return x * cos + x.flip(-1) * sin

@@ -39,6 +39,7 @@ _KNOWN_OF_IT: Final = frozenset("device dim dtype ndim numel shape size".split()
 _FROM_DATA: Final = ("torch.tensor", "torch.Tensor", "torch.FloatTensor")
 _FROM_ARRAYS: Final = (*_FROM_DATA, "torch.as_tensor", "torch.from_numpy", "torch.LongTensor")
 _HOST_ONLY: Final = ("generator", "pin_memory", "out")
+_FAR: Final = 4  # operations from a factory to another copy
 _MOST: Final = 40  # operations that are followed from a transfer back to the factories
 
 
@@ -184,6 +185,7 @@ class _Making:
             or self._asks_of(use, model)
             or self._fills(use, model)
             or self._is_passed(use, model)
+            or self._goes_along(use, model)
             or _is_moved(use, transfer, model)
             or _is_either(use, transfer, model)
             for use in uses
@@ -234,6 +236,30 @@ class _Making:
             return True  # the other half of `torch.meshgrid`, say
         return (call.method or "").endswith("_") and all(
             self._takes(a.node, a.value) for a in call.arguments if a.value.is_tensor
+        )
+
+    def _goes_along(self, use: cst.CSTNode, model: Model, depth: int = 0) -> bool:
+        """Whether all that a use computes is copied as well: the sine beside the cosine of a table's angles."""
+        around = model.parent(use)
+        if isinstance(around, (cst.Attribute, cst.Arg)):
+            around = model.parent(around)
+        made = around if isinstance(around, (cst.Call, cst.BinaryOperation, cst.UnaryOperation)) else None
+        if made is None or depth > _FAR or not (model.value(made).is_tensor and model.value(made).on_host):
+            return False
+        attribute = model.parent(made)
+        call = (
+            self.provenance.call_at(model.parent(attribute) or made) if isinstance(attribute, cst.Attribute) else None
+        )
+        if call is not None and call.receiver_node is made and self._is_copied(call, model):
+            return True
+        uses = model.uses.get(made, ())
+        return (
+            all(
+                self._asks_of(one, model) or self._is_passed(one, model) or self._goes_along(one, model, depth + 1)
+                for one in uses
+            )
+            if uses
+            else self._goes_along(made, model, depth + 1)
         )
 
     def _is_copied(self, call: sites.Call, model: Model) -> bool:

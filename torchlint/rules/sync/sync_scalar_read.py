@@ -46,7 +46,7 @@ class SyncScalarRead(Rule):
     bottleneck = "sync"
     summary = "A device tensor is read as a Python number on the hot path"
     fix_availability = FixAvailability.SOMETIMES
-    calls = (*_METHODS, *_BUILTINS, *_MATH, *_LOGGERS, *_MAKERS)
+    calls = ("map", *_METHODS, *_BUILTINS, *_MATH, *_LOGGERS, *_MAKERS)
     words = (
         "item",
         "float",
@@ -78,6 +78,11 @@ class SyncScalarRead(Rule):
                 if value.kind is Kind.TENSOR:
                     yield from _report(site, model, value, logged.node, logs=True)
             return
+        if site.callee == "map":
+            read = _mapped_number(site)
+            if read is not None:
+                yield from _report(site, model, read, site.arguments[1].node)
+            return
         if site.callee in _MAKERS:
             data = site.argument(0, "data")
             read = next(_numbers_in(data.value), None) if data is not None else None
@@ -89,6 +94,15 @@ class SyncScalarRead(Rule):
             if value.is_tensor:
                 yield from _report(site, model, value, argument.node)
                 return
+
+
+def _mapped_number(site: sites.Call) -> Value | None:
+    """The tensor that `map(float, losses)` or `map(torch.Tensor.item, losses)` reads on each round."""
+    if len(site.arguments) < 2 or site.arguments[0].value.qual not in (*_BUILTINS, "torch.Tensor.item"):
+        return None
+    walked = site.arguments[1].value
+    read = walked.elem if walked.kind is Kind.CONTAINER else walked if walked.kind is Kind.TENSOR else None
+    return read if read is not None and read.is_tensor else None
 
 
 def _numbers_in(value: Value) -> Iterator[Value]:
