@@ -20,3 +20,13 @@ def overlap(a, b):
     with torch.cuda.stream(side):
         c = a @ b
     return c + a  # TL512
+
+
+def ahead(feed, device="cuda"):
+    side, ready = torch.cuda.Stream(), None
+    for batch in feed:
+        if ready is not None:
+            yield ready
+        with torch.cuda.stream(side):
+            ready = batch.to(device, non_blocking=True)
+    yield ready  # TL512

@@ -15,3 +15,16 @@ class Prefetch:
         torch.cuda.current_stream().wait_stream(self.side)
         ready.record_stream(torch.cuda.current_stream())
         return ready * 2.0
+
+
+def ahead(feed, device="cuda"):
+    side, ready, first = torch.cuda.Stream(), None, True
+    for batch in feed:
+        with torch.cuda.stream(side):
+            coming = batch.to(device, non_blocking=True)
+        if not first:
+            yield ready
+        first = False
+        torch.cuda.current_stream().wait_stream(side)
+        ready = coming
+    yield ready

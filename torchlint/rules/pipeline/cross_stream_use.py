@@ -14,7 +14,7 @@ from torchlint.rules.pipeline._order import Order, Orders
 from torchlint.rules.pipeline._transfers import transfer_of
 from torchlint.semantics import sites
 from torchlint.semantics.contexts import Context, Scope
-from torchlint.semantics.functions import FunctionInfo, Role
+from torchlint.semantics.functions import EffectKind, FunctionInfo, Role
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
 from torchlint.semantics.nodes import within
@@ -107,20 +107,40 @@ class _Region:
     def unordered_use(self) -> Iterator[Report]:
         """The first use elsewhere of a tensor that was made here."""
         made = {site.node for site in self.work if self.inside(site.context) and _is_work(site)}
-        for site in self.work:
-            at = self.order.at(site.node)
-            if at < self.end or self.inside(site.context) or not any(_comes_from(value, made) for value in _used(site)):
+        uses: list[tuple[cst.CSTNode, Context, list[Value]]] = [
+            *((site.node, site.context, list(_used(site))) for site in self.work),
+            *self._handed_out(),
+        ]
+        for node, context, values in sorted(uses, key=lambda use: self.order.at(use[0])):
+            at = self.order.at(node)
+            if at < self.end or self.inside(context) or not any(_comes_from(value, made) for value in values):
                 continue
-            if self.on_same_stream(site.context) or self.is_ordered(self.end, at):
+            if self.on_same_stream(context) or self.is_ordered(self.end, at):
                 return
             yield Report(
-                site.node,
-                f"{quote(site.node)} uses what `{self.stream}` may still be making: nothing orders the two streams",
+                node,
+                f"{quote(node)} uses what `{self.stream}` may still be making: nothing orders the two streams",
                 f"let the current stream wait first: `torch.cuda.current_stream().wait_stream({self.stream})`",
                 Confidence.LIKELY,
                 (("it is made on another stream here", self.entered.item),),
             )
             return
+
+    def _handed_out(self) -> Iterator[tuple[cst.CSTNode, Context, list[Value]]]:
+        """What a generator yields: whoever iterates it goes on at once.
+
+        Where it orders the streams anywhere, what it yields may be what the round before has waited for; or who
+        iterates it does.
+        """
+        if self.is_ordered(-1, self.order.end) or self.may_order(self.function):
+            return
+        for effect in self.function.effects:
+            node = effect.node
+            if effect.kind is EffectKind.YIELD and isinstance(node, cst.Yield) and node in self.order:
+                if isinstance(node.value, cst.BaseExpression):
+                    value = self.model.value(node.value)
+                    members = (value.items or {}).values() if value.kind is Kind.CONTAINER else ()
+                    yield node, effect.context, list(members or (value,))
 
     def unordered_reading(self, orders: Orders) -> Iterator[Report]:
         """Where another method first reads an attribute that is filled here, and it and its callers order nothing."""
@@ -241,7 +261,7 @@ def _inputs(site: sites.Call) -> Iterator[tuple[cst.BaseExpression, Value]]:
 
 def _used(site: sites.Call | sites.Binary) -> Iterator[Value]:
     if isinstance(site, sites.Binary):
-        yield from (site.left, site.right)
+        yield from () if site.operator in ("is", "is not") else (site.left, site.right)
     elif site.method not in _NOT_USING and not _hands_on(site):
         for _, value in _inputs(site):
             members = (value.items or {}).values() if value.kind is Kind.CONTAINER else ()
