@@ -11,7 +11,7 @@ import libcst as cst
 from torchlint.findings import Confidence
 from torchlint.rules._patterns import operation
 from torchlint.rules.memory._decorators import perhaps_inference
-from torchlint.semantics import rounds
+from torchlint.semantics import rounds, sites
 from torchlint.semantics.contexts import Context, Iterates, Scope, leaves
 from torchlint.semantics.functions import COLD_ROLES, Effect, EffectKind, FunctionInfo, Role
 from torchlint.semantics.hotness import Hot
@@ -149,7 +149,9 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
         ):
             return None  # what a call has made for this step
     for assign in model.sites.assigns:
-        if assign.name is None or not assign.name.endswith("." + attribute):
+        if assign.name is None or not assign.name.endswith("." + attribute) or assign.context.rare:
+            continue
+        if holder == "self" and _is_of_others(assign, owner):
             continue
         if _refers_to_attribute(assign.value_node, attribute):
             continue
@@ -166,6 +168,14 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
         conf = Confidence.POSSIBLE
     steps = (link for link in context.enclosing_loops() if rounds.iterates(link) is Iterates.STEPS)
     return Retention(hot, next(steps, None), conf)
+
+
+def _is_of_others(assign: sites.Assign, owner: FunctionInfo | None) -> bool:
+    """Whether an attribute of `self` is stored in a class that has nothing to do with that of a method."""
+    cls = owner.cls if owner is not None else None
+    other = assign.context.owner.cls if assign.context.owner is not None else None
+    stored = (assign.name or "").startswith("self.")
+    return stored and cls is not None and other is not None and cls.common_base(other) is None
 
 
 def emptied(name: str, model: Model) -> list[Context]:
@@ -185,6 +195,8 @@ def _refers_to_attribute(node: cst.BaseExpression | None, attribute: str) -> boo
         part = todo.pop()
         if isinstance(part, cst.BinaryOperation):
             todo += [part.left, part.right]
+        elif isinstance(part, cst.IfExp):
+            todo += [part.body, part.orelse]
         elif part is not None and (dotted(part) or attribute_asked(part) or "").endswith("." + attribute):
             return True
     return node is None

@@ -76,18 +76,29 @@ class RetainedGraphSum(Rule):
 
     def _after_backward(self, site: sites.Accumulate, kept: Retention, model: Model) -> bool:
         """Whether the added value's own backward runs on the step: then only nodes stay."""
-        name = dotted(site.addend)
         function = model.function_of(site.context)
+        added = _scaled(site.addend, model)  # `loss` of `0.1 * loss`
+        name, value = dotted(added), site.added if added is site.addend else model.value(added)
         if name is not None and function.needs_graph(name):
             return True
-        origins = set(site.added.origins)
+        origins = set(value.origins)
         if any(
             effect.kind is EffectKind.BACKWARD and effect.value is not None and origins & set(effect.value.origins)
             for effect in function.effects
         ):
             return True
         # The value arrives from a caller whose step runs a backward on it.
-        return site.added.ident is not None and kept.hot.trains
+        return value.ident is not None and kept.hot.trains
+
+
+def _scaled(node: cst.BaseExpression, model: Model) -> cst.BaseExpression:
+    """What an operation with numbers alone is of."""
+    while isinstance(node, cst.BinaryOperation):
+        tensors = [side for side in (node.left, node.right) if model.value(side).kind is not Kind.NUMBER]
+        if len(tensors) != 1:
+            break
+        node = tensors[0]
+    return node
 
 
 def _is_unpacked_count(site: sites.Accumulate, kept: Retention, model: Model) -> bool:
