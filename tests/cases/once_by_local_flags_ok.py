@@ -4,10 +4,10 @@ import torch
 from torch import nn
 
 
-def fit(net, feed, shown=None):
+def fit(net, feed, tell):
     net = net.cuda()
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    checked, fresh = False, True
+    checked, fresh, shown = False, True, False
     reference = None
     for x, y in feed:
         x, y = x.cuda(), y.cuda()
@@ -19,6 +19,9 @@ def fit(net, feed, shown=None):
             print(out.mean().item())
             fresh = False
         loss = nn.functional.cross_entropy(out, y)
+        if tell and not shown:
+            print(loss.item())
+            shown = True
         if reference is None:
             reference = loss.item()
         opt.zero_grad()

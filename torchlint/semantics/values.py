@@ -498,9 +498,9 @@ def grow(container: Value, value: Value, key: object) -> None:
         container.items[key] = join(container.items[key], value) if key in container.items else value
 
 
-def holds_callables(container: Value) -> bool:
-    """Whether what a container holds is there to be called: functions or classes under their names."""
-    return container.elem is not None and container.elem.kind in (Kind.FUNCTION, Kind.CLASS)
+def holds_functions(container: Value) -> bool:
+    """Whether what a container holds are functions."""
+    return container.elem is not None and container.elem.kind is Kind.FUNCTION
 
 
 def _holds(value: Value, sought: Value) -> bool:

@@ -23,7 +23,7 @@ from torchlint.semantics.values import (
     Kind,
     Value,
     device_bits,
-    holds_callables,
+    holds_functions,
     join_optional,
 )
 
@@ -132,16 +132,16 @@ class ExpressionReader(ElementReader):
         return made if node.elements else self._as_register(node, made)
 
     def _as_register(self, node: cst.Dict, made: Value) -> Value:
-        """An empty dictionary, with the functions and classes that decorators put into it.
+        """An empty dictionary, with the functions that decorators put into it, of which there may be more elsewhere.
 
-        Their bodies are read after those of functions that stand further up and look there.
+        The decorators' bodies are read after those of functions that stand further up and look there.
         """
         if not self.recording:
             self.registers[node] = made
         else:
             filled = self.registers.get(node, made)
-            if holds_callables(filled):
-                made.elem, made.items = filled.elem, dict(filled.items or {})
+            if holds_functions(filled):
+                made.elem, made.items = join_optional(filled.elem, UNKNOWN), dict(filled.items or {})
         return made
 
     def _starred(self, node: cst.StarredElement) -> Value:

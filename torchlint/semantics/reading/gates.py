@@ -173,7 +173,9 @@ class GateReader(NarrowingReader):
                 return Gate.RARE
             # `if not shown: ...; shown = True`, `if fresh: ...; fresh = False`
             turned = (entry, "True" if flipped else "False") in self.once(_set_in, node.body)
-            return Gate.RARE if turned and self._outlives_rounds(entry, node) else Gate.NONE
+            if not turned or not _must_hold(test, node.test):
+                return Gate.NONE
+            return Gate.RARE if self._outlives_rounds(entry, node) else Gate.NONE
         elif type(test) is cst.Attribute:
             if not flipped:  # `if self.merged: self.unmerge()`
                 return Gate.RARE if any(self._empties(node.body, name) for name in self._held_in(test)) else Gate.NONE
@@ -187,8 +189,7 @@ class GateReader(NarrowingReader):
         name = attribute_asked(kept) or dotted(kept) if kept is not None else None
         if kept is None or name is None:
             return Gate.NONE
-        alone = unnegated(node.test)[0] is test  # `best is None or loss < best` asks for more
-        if not self._is_kept(kept) and not (alone and self._outlives_rounds(name, node)):
+        if not self._is_kept(kept) and not (_must_hold(test, node.test) and self._outlives_rounds(name, node)):
             return Gate.NONE
         if any(self.once(_assigns, body, name) for body in (node.body, *self._run_in(node.body))):
             return Gate.RARE
@@ -407,6 +408,14 @@ def _set_in(body: cst.CSTNode) -> frozenset[tuple[str | None, str]]:
         if type(part) is cst.Assign and type(part.value) is cst.Name
         for target in part.targets
     )
+
+
+def _must_hold(part: cst.BaseExpression, whole: cst.BaseExpression) -> bool:
+    """Whether a condition holds only where that part of it does, or its negation: not of `best is None or x < best`."""
+    whole = unnegated(whole)[0]
+    if type(whole) is cst.BooleanOperation and type(whole.operator) is cst.And:
+        return _must_hold(part, whole.left) or _must_hold(part, whole.right)
+    return whole is part
 
 
 def _bound_in(body: cst.CSTNode) -> Counter[str]:

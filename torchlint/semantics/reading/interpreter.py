@@ -26,7 +26,7 @@ from torchlint.semantics.values import (
     UNKNOWN,
     Kind,
     Value,
-    holds_callables,
+    holds_functions,
     join,
     same,
 )
@@ -72,7 +72,7 @@ class Interpreter(StatementReader):
             self.parameters_of(info) != self.read_with.get(info)
             or any(known_of(cls.find_attribute(name)) > known for (cls, name), known in info.read_early.items())
             or any(
-                holds_callables(self.registers[node]) and not same(self.registers[node].elem, found)
+                holds_functions(self.registers[node]) and not same(self.registers[node].elem, found)
                 for node, found in self.looked_up.get(info, {}).items()
             )
         )
