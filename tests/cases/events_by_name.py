@@ -2,6 +2,7 @@
 
 import torch
 import torch.distributed as dist
+from windows import open_window
 
 
 class Smooth:
@@ -30,10 +31,18 @@ class Board:
             self.writer.add_scalar(name, value, step)  # TL101
 
 
+class Picture:
+    def __init__(self, values):
+        self.values = values
+
+    def show(self, *args, **kwargs):
+        return self.values.max().item()
+
+
 class Loop:
     def __init__(self, net, opt, crit, callbacks):
         self.net, self.opt, self.crit, self.callbacks = net.cuda(), opt, crit, callbacks
-        self.loss = None
+        self.loss, self.window = None, open_window()
 
     def emit(self, event):
         for callback in self.callbacks:
@@ -47,6 +56,7 @@ class Loop:
                 self.loss.backward()
                 self.opt.step()
                 self.emit("on_step")
+                self.window.show(step, title="loss")
                 board.put(step, loss=self.loss.detach())
             self.emit("on_epoch")
 

@@ -232,7 +232,8 @@ class ModuleReader(TensorReader):
             return None
         given = sum(1 for argument in site.arguments if not argument.star)
         wanted = [p for p in info.parameters[1:] if not p.star]
-        stars = {p.star for p in info.parameters[1:]}  # these take whatever is left
+        # What takes anything tells nothing by taking this: `*args` and `**kwargs` count beside what must be given.
+        stars = {p.star for p in info.parameters[1:]} if any(p.default is None for p in wanted) else set()
         left = [a for a in site.arguments if a.name is not None and all(a.name != p.name for p in wanted)]
         if (left and "**" not in stars) or (given - len(left) > len(wanted) and "*" not in stars):
             return None
