@@ -20,6 +20,21 @@ class Blend(torch.optim.Optimizer):
                     w.add_(g, alpha=-group["lr"])
 
 
+class Split(torch.optim.Optimizer):
+    def together(self, live, rate):
+        torch._foreach_add_(live, [w.grad for w in live], alpha=-rate)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            if group["foreach"]:
+                self.together([w for w in group["params"] if w.grad is not None], group["lr"])
+                continue
+            for w in group["params"]:
+                if w.grad is not None:
+                    w.add_(w.grad, alpha=-group["lr"])
+
+
 def describe(net: nn.Module):
     return sum(p.numel() for p in net.parameters() if p.requires_grad)
 

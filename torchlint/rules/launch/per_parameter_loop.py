@@ -186,9 +186,14 @@ def _beside_foreach(model: Model, context: Context) -> bool:
     if not branched and len(functions) == 1:
         return False
     siblings: set[FunctionInfo | None] = set(functions)
-    for function in functions - {owner}:
-        called = (effect.callee for effect in function.effects if effect.callee is not None)
-        siblings.update(callee for callee in called if not _overrides(callee, owner))
+    for function in functions:
+        siblings.update(
+            effect.callee
+            for effect in function.effects
+            if effect.callee is not None
+            and not _overrides(effect.callee, owner)
+            and (function is not owner or effect.context.excludes(context))
+        )
     return any(
         (site.callee or "").startswith("torch._foreach_") and model.function_of(site.context) in siblings
         for site in model.sites.calls
