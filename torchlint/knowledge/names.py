@@ -363,6 +363,7 @@ KERNEL_COMPILERS: Final = frozenset(
     "triton.jit tilelang.language.prim_func tvm.script.tir.prim_func numba.cuda.jit numba.njit cupy.fuse".split()
 )
 EXITS: Final = frozenset("sys.exit os._exit os.abort exit quit".split())  # none of what is before them runs again
+ASSERTIONS: Final = frozenset("torch._assert torch._check".split())
 DEBUG_WORDS: Final = ("debug", "verbose", "profil", "trace", "tracing", "sanity", "benchmark_mode")
 
 DTYPES: Final[dict[str, str]] = {

@@ -28,6 +28,8 @@ _ENDS = frozenset(
     """first is_first first_step first_batch first_iter is_last last_step last_iter is_final finished
     finished_training""".split()
 )
+# Functions that say whether code is recorded rather than run.
+_RECORDED = frozenset("is_tracing is_scripting is_in_onnx_export get_tracing_state".split())
 _SET = ("1", "true", "True", "yes", "on")
 _ENVIRONMENT = ("os.environ.get", "os.getenv")
 
@@ -105,11 +107,7 @@ class GateReader(NarrowingReader):
                 return _both(*gates)
             return _either(*gates)
         if type(test) is cst.Call:
-            name = dotted(test.func)
-            last = name.rsplit(".", 1)[-1] if name else ""
-            if last in ("is_tracing", "is_scripting", "is_in_onnx_export", "isEnabledFor", "_get_tracing_state"):
-                return Gate.DEBUG
-            return Gate.NONE
+            return Gate.DEBUG if _called(test) in _RECORDED or _called(test) == "isEnabledFor" else Gate.NONE
         given = _given(test)
         if given is not None:  # `debug_percentile is not None`: who debugs gives it
             last = (dotted(given) or "").rsplit(".", 1)[-1].lower()
@@ -309,6 +307,19 @@ class GateReader(NarrowingReader):
 
     def _is_outer(self, name: str) -> bool:
         return name in self.frame.nonlocals or name not in self.frame.env
+
+
+def asks_for_recording(test: cst.BaseExpression) -> bool:
+    """Whether a test holds only where code is recorded, as for TorchScript or ONNX: what runs takes the other branch."""
+    if type(test) is cst.BooleanOperation:
+        parts = [asks_for_recording(test.left), asks_for_recording(test.right)]
+        return all(parts) if type(test.operator) is cst.Or else any(parts)
+    return type(test) is cst.Call and _called(test) in _RECORDED
+
+
+def _called(call: cst.Call) -> str:
+    """The last part of the name of what is called, without the underscores of one's own form of it."""
+    return (dotted(call.func) or "").rsplit(".", 1)[-1].lstrip("_")
 
 
 def _given(test: cst.BaseExpression) -> cst.BaseExpression | None:

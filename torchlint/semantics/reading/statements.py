@@ -16,7 +16,9 @@ from torchlint.semantics.names import dotted, identifier
 from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
+from torchlint.semantics.reading.gates import asks_for_recording
 from torchlint.semantics.reading.members import replacing
+from torchlint.semantics.reading.narrowing import unnegated
 from torchlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -209,6 +211,10 @@ class StatementReader(DefinitionReader):
         if else_left:
             self.frame.env = then_env
             return self.branch(node, node.test, Gate.RARE if then_rare else then_gate, False)
+        test, flipped = unnegated(node.test)
+        if asks_for_recording(test):
+            self.frame.env = then_env if flipped else else_env
+            return after_test
         for told, env in ((then_told, then_env), (else_told, else_env)):
             for name, value in told:
                 if env.get(name) is value:  # the test told that of one branch alone
@@ -224,7 +230,10 @@ class StatementReader(DefinitionReader):
         if type(last) is cst.SimpleStatementLine:
             last = last.body[-1]
         if type(last) is cst.Expr and type(last.value) is cst.Call:
-            return self.eval_quietly(last.value.func).qual in known.EXITS
+            called = self.eval_quietly(last.value.func).qual
+            return called in known.EXITS or (called in known.ASSERTIONS and _asserts_false(last.value))
+        if type(last) is cst.Assert:
+            return type(last.test) is cst.Name and last.test.value == "False"
         return type(last) is cst.Raise
 
     def match_statement(self, node: cst.Match) -> None:
@@ -409,6 +418,12 @@ _SMALL: dict[type[cst.BaseSmallStatement], Callable[[Any, Any], bool | None]] = 
     cst.Nonlocal: StatementReader.scope_statement,
     cst.Del: StatementReader.delete_statement,
 }
+
+
+def _asserts_false(call: cst.Call) -> bool:
+    """`torch._assert(False, message)`: what it says fails."""
+    first = call.args[0].value if call.args else None
+    return type(first) is cst.Name and first.value == "False"
 
 
 def _losses(returned: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
