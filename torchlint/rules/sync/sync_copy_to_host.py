@@ -26,8 +26,8 @@ class SyncCopyToHost(Rule):
     name = "sync-copy-to-host"
     bottleneck = "sync"
     summary = "A device tensor is copied to the host on every step"
-    calls = (".cpu", ".to", ".tolist", ".copy_", ".numpy")
-    words = ("cpu", "to", "tolist", "copy_", "numpy")
+    calls = (".cpu", ".to", ".type", ".tolist", ".copy_", ".numpy")
+    words = ("cpu", "to", "type", "tolist", "copy_", "numpy")
 
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         copied = _copied(site)

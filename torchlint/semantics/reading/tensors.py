@@ -297,6 +297,8 @@ class TensorReader(ContainerReader):
                 named = [choice.qual or "" for choice in argument.value.choices or (argument.value,)]
                 if any(".cuda." in name for name in named):  # `torch.cuda.FloatTensor if cuda else torch.FloatTensor`
                     device = DEVICE if len(named) == 1 else device | DEVICE
+                elif all(name in known.TENSOR_CLASSES for name in named):  # those are the host's
+                    device, deps = HOST, deps & ~PLACES
         elif method == "type_as":
             other = site.arguments[0].value if site.arguments else UNKNOWN
             device, dtype = other.device or ANYWHERE, other.dtype
