@@ -1,4 +1,4 @@
-"""Intervals that hold a wait, or no device work, or whole epochs."""
+"""Intervals that hold a wait, or no device work, or whole epochs, and those that only the host's work has."""
 
 import time
 
@@ -48,3 +48,18 @@ def waiting_for_data(net, feed):
             net(x.cuda(non_blocking=True))
         mark = time.time()
     return spent
+
+
+def timed(x, place):
+    net, x = torch.nn.Linear(64, 64).to(place), x.to(place)
+    spent, begin, end = 0.0, None, None
+    if place.type == "cuda":
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        net(x)
+        end.record()
+    else:
+        mark = time.perf_counter()
+        net(x)
+        spent = time.perf_counter() - mark
+    return spent, begin, end

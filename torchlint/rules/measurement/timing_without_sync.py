@@ -31,7 +31,7 @@ class TimingWithoutSync(Rule):
     def on_binary(self, site: sites.Binary, model: Model) -> Iterator[Report]:
         if site.operator != "-" or site.left.kind is not Kind.CLOCK or site.right.kind is not Kind.CLOCK:
             return
-        if surroundings.in_test(site.context):
+        if surroundings.in_test(site.context) or surroundings.on_host_alone(site.context):
             return
         worst: tuple[Confidence, cst.CSTNode] | None = None
         for end in site.left.origins:
