@@ -45,13 +45,20 @@ def made_before(backward: cst.CSTNode, loop: cst.CSTNode, function: FunctionInfo
     )
 
 
+def root_of(backward: cst.Call, model: Model) -> cst.BaseExpression | None:
+    """What a backward begins with: what it is a method of, where that is a tensor, else what it is given."""
+    given = backward.args[0].value if backward.args and not backward.args[0].keyword else None
+    receiver = backward.func.value if isinstance(backward.func, cst.Attribute) else None
+    if receiver is not None and (given is None or model.value(receiver).is_tensor):
+        return receiver  # what the method of a tensor is given is the gradient
+    return given
+
+
 def _makers(backward: cst.CSTNode, function: FunctionInfo, model: Model) -> set[cst.CSTNode | str] | None:
     """The calls, and the names from outside, that a backward's graph is made of; None where that is not known."""
     if not isinstance(backward, cst.Call):
         return None
-    root: cst.CSTNode | None = backward.args[0].value if backward.args and not backward.args[0].keyword else None
-    if root is None and isinstance(backward.func, cst.Attribute):
-        root = backward.func.value
+    root = root_of(backward, model)
     found: set[cst.CSTNode | str] = set()
     seen: set[cst.CSTNode] = set()
     todo = [root] if root is not None else []

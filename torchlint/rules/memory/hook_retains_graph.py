@@ -41,7 +41,7 @@ class HookRetainsGraph(Rule):
         name = f"{site.owner_name}.{site.key}" if site.how == "attribute" else site.owner_name
         if needed_by_backward(name, site.context, model) or emptied(name, model) or self._only_inference(model):
             return
-        if self._comes_off(owner, model):
+        if self._comes_off(owner, model) or self._begins_anew(name, model):
             return
         grows = site.how in _GROWS or (site.how == "setitem" and self._key_varies(site, model))
         confidence = min(graph, Confidence.LIKELY if grows else Confidence.POSSIBLE)
@@ -73,6 +73,16 @@ class HookRetainsGraph(Rule):
         loops = (loop for effect in maker.effects for loop in effect.context.enclosing_loops())
         return not any(iterates(loop) in (Iterates.STEPS, Iterates.EPOCHS) for loop in loops)
 
+    def _begins_anew(self, name: str, model: Model) -> bool:
+        """Whether each step gives what the hook fills, or the entry that it fills, an empty container again."""
+        last = "." + name.rsplit(".", 1)[-1]
+        given = [(a.name, a.value_node, a.context) for a in model.sites.assigns]
+        given += [(s.owner_name, s.stored, s.context) for s in model.sites.stores if s.how == "setitem"]
+        return any(
+            filled is not None and filled.endswith(last) and _is_empty(node) and model.hot(context) is not None
+            for filled, node, context in given
+        )
+
     def _is_local(self, site: sites.Store, model: Model) -> bool:
         assigned = model.sites.assigned(site.owner_name)
         return any(assign.context.owner is site.context.owner for assign in assigned)
@@ -94,3 +104,8 @@ class HookRetainsGraph(Rule):
             if effect.kind is EffectKind.FORWARD
         ]
         return bool(forwards) and all(model.autograd_off(context) for context in forwards)
+
+
+def _is_empty(node: cst.CSTNode | None) -> bool:
+    """`[]`, `{}`."""
+    return isinstance(node, (cst.List, cst.Dict)) and not node.elements

@@ -10,12 +10,13 @@ from torchlint.findings import Applicability, Confidence
 from torchlint.rules._repairs import remove_argument
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, NodeFix, Report, Rule
-from torchlint.rules.memory._graphs import Shared, made_before, shared_graph
+from torchlint.rules.memory._graphs import Shared, made_before, root_of, shared_graph
 from torchlint.rules.memory._retention import may_hold_graph
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.contexts import Context
 from torchlint.semantics.functions import EffectKind, FunctionInfo
 from torchlint.semantics.model import Model
+from torchlint.semantics.names import dotted
 from torchlint.semantics.nodes import below, within
 from torchlint.semantics.targets import loop_names
 from torchlint.semantics.values import ATTACHED, DETACHED, MAYBE, PLACES, Kind, Value, dependence
@@ -115,6 +116,10 @@ class RetainGraph(Rule):
     def _carries_graph(self, backward: cst.CSTNode, loop: Context, function: FunctionInfo, model: Model) -> bool:
         """Whether the next round may run through this round's graph: it starts outside, or a state is carried over."""
         assert loop.loop is not None
+        targets = loop_names(loop.node)
+        root = root_of(backward, model) if isinstance(backward, cst.Call) else None
+        if root is not None and dotted(root) in targets:
+            return True  # one of several losses at hand, which may have a network in common
         if made_before(backward, loop.loop.node, function, model) or not any(
             effect.kind is EffectKind.FORWARD
             and effect.context.inside(loop)
@@ -138,7 +143,6 @@ class RetainGraph(Rule):
                 last[assign.name] = assign.value.attached or (assign.value.is_tensor and assign.value.graph != DETACHED)
             else:
                 outside.add(assign.name)
-        targets = loop_names(loop.node)
         return any(name in outside and last[name] and name not in targets for name in inside - cut)
 
     def _fix(self, site: sites.Call, function: FunctionInfo, model: Model) -> NodeFix | None:
