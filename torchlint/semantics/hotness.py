@@ -240,7 +240,9 @@ def _hot_body(function: FunctionInfo, asks: Asked, yields: bool) -> Hot | None:
         if best is None or _FINENESS.index(above.rate) > _FINENESS.index(best.rate):
             reasons = ((f"`{function.qualname}` is called here", caller.node), *above.reasons)
             best = replace(above, reasons=reasons)
-    if best is None and not function.callers and all(works_near(function, kind, _NEAR) for kind in WORK):
+    whole = function.begins and function.cls is None  # what makes its optimizer is a whole run; a method may be called
+    lone = best is None and not function.callers and not whole
+    if lone and all(works_near(function, kind, _NEAR) for kind in WORK):
         reason = f"`{function.qualname}` runs backward and steps an optimizer: each call is a step"
         return Hot(((reason, function.node),), Iterates.STEPS, trains=True, interface=True, loop=None)
     return best

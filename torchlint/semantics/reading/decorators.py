@@ -87,7 +87,7 @@ class DecoratorReader(OwnCallReader):
             return Role.TEST
         if cls.is_a(known.AUTOGRAD_FUNCTION) and name in ("forward", "backward", "setup_context"):
             return Role.SETUP if _is_for_export(cls) else Role.AUTOGRAD
-        if name in known.SETUP_METHODS:
+        if name in known.SETUP_METHODS or name.removeprefix("_") in known.SETUP_METHODS:
             return Role.SETUP
         if self.is_dataset(cls) and name in ("__getitem__", "__iter__", "__next__", "__getitems__"):
             return Role.WORKER
