@@ -137,6 +137,8 @@ class CallReader(ManagerReader):
                     self.effect(EffectKind.FORWARD, site.node, function)
                     self.effect(EffectKind.LAUNCH, site.node, function)
                     self.follow_module(function, site)
+                else:
+                    self.note_layers(site)
                 result = self.call_own(called, function, site)
                 if function.kind is Kind.MODULE and result.kind in MAYBE_TENSORS:
                     return self.module_output(function, site, result)

@@ -76,7 +76,7 @@ class ModuleReader(TensorReader):
             return self.processed(site)
         self.effect(EffectKind.FORWARD, site.node, function)
         self.effect(EffectKind.LAUNCH, site.node, function)
-        self._note_layers(site)
+        self.note_layers(site)
         self._note_options(site)
         known_module = (
             function.qual is not None and function.qual.startswith("torch.nn.") and function.qual.count(".") == 2
@@ -100,7 +100,7 @@ class ModuleReader(TensorReader):
 
     def module_output(self, function: Value, site: sites.Call, result: Value | None) -> Value:
         """What a module gives: tensors, in some structure, where it and its inputs live, with its graph."""
-        self._note_layers(site)
+        self.note_layers(site)
         operands = [argument.value for argument in site.arguments]
         base = self.tensor(site.node, operands or [function], Confidence.LIKELY)
         device = base.device
@@ -143,7 +143,7 @@ class ModuleReader(TensorReader):
                             if parameter.name == argument.name:
                                 parameter.asked.add(argument.value.const)
 
-    def _note_layers(self, site: sites.Call) -> None:
+    def note_layers(self, site: sites.Call) -> None:
         """A loop that calls the very modules it iterates is a loop over layers."""
         if not self.recording:
             return
