@@ -161,7 +161,11 @@ class AttributeReader(InstanceReader):
             if method.method == "property" and base.kind is not Kind.CLASS:
                 return self.call_property(method, base, node)
             return Value(Kind.FUNCTION, fn=method, bound=base, qual=method.qualname)
-        held = cls.find_attribute(attr)
+        own_state = base.kind is Kind.OPTIMIZER and attr == "state"
+        if own_state and not any("state" in one.stores for one in cls.lineage()):
+            held: Value | None = self.optimizer_state(cls)
+        else:
+            held = cls.find_attribute(attr)
         if not self.recording and (held is None or held.kind in _LEARNED):
             self.frame.info.read_early[cls, attr] = known_of(held)
         if held is not None:
@@ -175,11 +179,8 @@ class AttributeReader(InstanceReader):
             return Value(Kind.FUNCTION, fn=below[0], bound=base, qual=below[0].qualname)
         if base.kind is Kind.MODULE:
             return self.attribute_of_module(base, attr, node)
-        if base.kind is Kind.OPTIMIZER:
-            if attr == "param_groups":
-                return _param_groups()
-            if attr == "state":
-                return self.optimizer_state(cls)
+        if base.kind is Kind.OPTIMIZER and attr == "param_groups":
+            return _param_groups()
         if base.kind is Kind.TENSOR:
             return self.attribute_of_tensor(base, attr, node)
         given = known.FRAMEWORK_ATTRIBUTES.get(attr)
@@ -193,12 +194,19 @@ class AttributeReader(InstanceReader):
         return placed_with(base, value)
 
     def optimizer_state(self, cls: ClassInfo) -> Value:
-        """`self.state` of an optimizer: one dictionary per parameter, which all share their keys here."""
-        state = cls.find_attribute("state")
-        if state is None:
+        """`self.state` of an optimizer: one dictionary per parameter, which all share their keys here.
+
+        Each class has its own, with the keys of those it descends from: what another one keeps under a name of the
+        same sort is another thing.
+        """
+        if "state" not in cls.class_attributes:
             entry = Value(Kind.CONTAINER, qual="dict", items={})
-            state = Value(Kind.CONTAINER, qual="dict", elem=entry)
-            cls.class_attributes["state"] = state
+            cls.class_attributes["state"] = Value(Kind.CONTAINER, qual="dict", elem=entry)
+        state = cls.class_attributes["state"]
+        for parent in cls.parents():
+            above = parent.find_attribute("state")
+            if above is not None and above.elem is not None and state.elem is not None and state.elem.items is not None:
+                state.elem.items.update((above.elem.items or {}) | state.elem.items)
         return state
 
     def attribute_of_module(self, base: Value, attr: str, node: cst.BaseExpression) -> Value:
