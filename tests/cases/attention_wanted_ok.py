@@ -1,4 +1,7 @@
-"""Weights that are returned or regularised, another normalisation, a dispatch, a matrix product of shares."""
+"""Weights that are returned or regularised, another normalisation, a dispatch, a matrix product of shares.
+
+Channels that attend to channels, which sum over all places, and shares of classes that weigh masks by query.
+"""
 
 import torch
 from torch import nn
@@ -38,3 +41,19 @@ class Chosen(nn.Module):
 class Head(nn.Module):
     def forward(self, x, table):
         return x.softmax(-1) @ table
+
+
+class Channels(nn.Module):
+    def forward(self, x):
+        b, c, h, w = x.size()
+        q, v = x.view(b, c, -1), x.view(b, c, -1)
+        k = x.view(b, c, -1).permute(0, 2, 1)
+        weight = torch.softmax(torch.bmm(q, k), dim=-1)
+        return torch.bmm(weight, v).view(b, c, h, w) + x
+
+
+class Masks(nn.Module):
+    def forward(self, queries, classes, masks):
+        score = torch.einsum("bqc,nc->bqn", queries, classes)
+        share = F.softmax(score, dim=-1)[..., :-1]
+        return torch.einsum("bqc,bqhw->bchw", share, masks.sigmoid())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Final
 
 import libcst as cst
 
 from torchlint.findings import Confidence
-from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, operation, reach
+from torchlint.rules._patterns import CASTS, SHAPES, Operation, called, consumers, made_by, operation, reach
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.traffic import _attention_repairs
@@ -52,9 +53,10 @@ class NaiveAttention(Rule):
         if (
             scores is None
             or _merges(model, softmax.operands[0])
-            or not feeds_only(model, site.node, _is_product, _AFTER)
+            or not feeds_only(model, site.node, functools.partial(_is_weighing, _axis(model, softmax)), _AFTER)
             or _weighs_others(model, site)
             or _over_queries(model, softmax)
+            or _over_places(model, scores.operations[0])
         ):
             return
         if has_fused_branch(model, site.context, _FUSED):
@@ -89,8 +91,18 @@ def _is_scores(step: Operation) -> bool:
     return bool((first - second) & result) and bool((second - first) & result)
 
 
-def _over_queries(model: Model, softmax: Operation) -> bool:
-    """Whether the weights are known not to add up to one over the last dimension, which is that of the keys."""
+def _is_weighing(axis: int | None, step: Operation) -> bool:
+    """Whether it is a product that may sum over the axis of the weights that is that of the keys."""
+    if not _is_product(step):
+        return False
+    names = equation(step) if step.name == "einsum" else None
+    if names is None or axis is None:
+        return True
+    return any(-len(side) <= axis < len(side) and side[axis] not in names[2] for side in names[:2])
+
+
+def _axis(model: Model, softmax: Operation) -> int | None:
+    """Over which axis the weights add up to one, as far as is known."""
     site = softmax.call
     assert site is not None
     if site.function.kind is Kind.MODULE:
@@ -100,10 +112,36 @@ def _over_queries(model: Model, softmax: Operation) -> bool:
     else:
         along = softmax.argument(1, "dim")
     dim = model.value(along).const if along is not None else None
-    if not isinstance(dim, int):
+    return dim if isinstance(dim, int) else None
+
+
+def _over_queries(model: Model, softmax: Operation) -> bool:
+    """Whether the weights are known not to add up to one over the last dimension, which is that of the keys."""
+    dim = _axis(model, softmax)
+    if dim is None:
         return False
     rank = model.value(softmax.operands[0]).rank
     return dim not in (-1, rank - 1) if rank is not None else dim < -1
+
+
+def _over_places(model: Model, product: Operation) -> bool:
+    """Whether the scores sum over axes that are laid out as one, as `x.view(b, c, -1)` does: no fused kernel does.
+
+    Those take a head's few features, not all places of an image.
+    """
+    return any(_merges_last(model, operation(model, node)) for node in made_by(model, product.operands[0]))
+
+
+def _merges_last(model: Model, made: Operation | None) -> bool:
+    """Whether an operation lays out the last axes of a tensor as one, and not the first of them."""
+    if made is None or not made.operands:
+        return False
+    sizes = made.operands[1:]
+    if made.name == "flatten":
+        return len(sizes) == 1
+    rank = model.value(made.operands[0]).rank
+    merges = rank is not None and 1 < len(sizes) < rank
+    return made.name in ("view", "reshape") and merges and model.value(sizes[-1]).const == -1
 
 
 def _weighs_others(model: Model, softmax: sites.Call) -> bool:

@@ -241,6 +241,10 @@ class BindingReader(CallReader):
                 self.assign(element.value, Value(Kind.CONTAINER, elem=self.element(value)), node, None)
             else:
                 self.assign(element.value, self.member(value, index if not starred else None), node, parts[index])
+        name = _sized(value_node) if value.kind is Kind.SHAPE and not starred else None
+        held = self.frame.env.get(name) if name is not None else None
+        if name is not None and held is not None and held.is_tensor and held.rank is None:
+            self.frame.env[name] = held.but(rank=len(elements))
 
     def unmoved(self, elements: Iterable[cst.BaseElement], value: Value) -> Value:
         """What a loop takes apart: where one part is moved to the device, all of them come from the host."""
@@ -392,3 +396,10 @@ class BindingReader(CallReader):
             base = self.eval_quietly(target.value)
             if base.kind is Kind.CONTAINER:
                 grow(base, result, self.literal_key(target))
+
+
+def _sized(node: cst.BaseExpression | None) -> str | None:
+    """The name of the tensor whose sizes an expression gives: `x` in `x.shape`, `x.size()`."""
+    if type(node) is cst.Call and not node.args and type(node.func) is cst.Attribute and node.func.attr.value == "size":
+        return dotted(node.func.value)
+    return dotted(node.value) if type(node) is cst.Attribute and node.attr.value == "shape" else None
