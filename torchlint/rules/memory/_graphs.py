@@ -61,7 +61,7 @@ def _makers(backward: cst.CSTNode, function: FunctionInfo, model: Model) -> set[
     root = root_of(backward, model)
     found: set[cst.CSTNode | str] = set()
     seen: set[cst.CSTNode] = set()
-    todo = [root] if root is not None else []
+    todo: list[cst.CSTNode] = [root] if root is not None else []
     while todo:
         node = todo.pop()
         if node in seen:

@@ -310,7 +310,7 @@ class GateReader(NarrowingReader):
 
 
 def asks_for_recording(test: cst.BaseExpression) -> bool:
-    """Whether a test holds only where code is recorded, as for TorchScript or ONNX: what runs takes the other branch."""
+    """Whether a test holds only where code is recorded, for TorchScript or ONNX: what runs takes the other branch."""
     if type(test) is cst.BooleanOperation:
         parts = [asks_for_recording(test.left), asks_for_recording(test.right)]
         return all(parts) if type(test.operator) is cst.Or else any(parts)
