@@ -253,7 +253,7 @@ def _takes_tensors(function: FunctionInfo) -> bool:
 
     Or the constructor of what is no module: an object around the tensors of a step is made on every step.
     """
-    named = function.name in ("save", "export", "build", "register", "prepare_data", "setup_data")
+    named = function.name.removeprefix("_") in ("save", "export", "build", "register", "prepare_data", "setup_data")
     return (
         function.role is Role.SETUP
         and (named or (function.name == "__init__" and not is_of_a_module(function)))
