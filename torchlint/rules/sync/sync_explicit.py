@@ -14,7 +14,7 @@ from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rul
 from torchlint.rules.sync._waits import measures, only_meters
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import HOST, Kind
+from torchlint.semantics.values import DEVICE, HOST, Kind
 
 _KINDS: Final = {Kind.STREAM: Confidence.SURE, Kind.EVENT: Confidence.SURE, Kind.UNKNOWN: Confidence.POSSIBLE}
 
@@ -75,7 +75,8 @@ def _awaits_copy(model: Model, site: sites.Call) -> bool:
     """Whether the wait makes a copy to the host safe to read that was started without waiting.
 
     A wait for the whole device or a stream does so in the function that copies, one for an event wherever it is made;
-    that one may also tell when memory that was copied from can be filled again.
+    that one may also tell when memory that was copied from can be filled again, and that it waits for a copy is likely
+    where nothing says that what is copied into lies on the device.
     """
     owner = site.context.owner
     by_event = site.receiver is not None and site.receiver.kind is Kind.EVENT
@@ -85,6 +86,7 @@ def _awaits_copy(model: Model, site: sites.Call) -> bool:
         and (
             call.result.device == HOST
             or (call.receiver is not None and call.receiver.on_host and (by_event or call.method == "copy_"))
+            or (call.receiver is not None and by_event and call.method == "copy_" and call.receiver.device != DEVICE)
         )
         and (by_event or call.context.owner is owner)
         for call in model.sites.calls
