@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torchlint.knowledge.names import TRAINED_STEPS
 from torchlint.semantics.asking import question
 from torchlint.semantics.contexts import Context, Scope
 from torchlint.semantics.functions import FunctionInfo, Role
@@ -39,6 +40,8 @@ def autograd_off(context: Context, *, perhaps: bool = False) -> bool:
 def _autograd_off(function: FunctionInfo, perhaps: bool) -> bool:
     if function.no_grad or function.role in (Role.OPTIMIZER_STEP, Role.AUTOGRAD):
         return True
+    if function.role is Role.STEP and function.name in TRAINED_STEPS:
+        return False  # whoever else calls it, such as an evaluation: its framework trains with it
     callers = [caller.context for caller in function.callers if caller.context.owner is not function]
     return bool(callers) and all(autograd_off(context, perhaps=perhaps) for context in callers)
 
