@@ -33,3 +33,13 @@ class Turn(nn.Module):
         cos, sin = table(x.size(1), 64)
         cos, sin = cos.to(x.device), sin.to(x.device)  # TL508
         return x * cos + x.flip(-1) * sin
+
+
+class Windows:
+    def window(self, kind, length):
+        if kind == "hann":
+            return torch.hann_window(length)
+        raise NotImplementedError(kind)
+
+    def set_up(self, kind, length, device):
+        self.held = self.window(kind, length).to(device)  # TL508

@@ -296,8 +296,9 @@ def _is_setter(node: cst.FunctionDef) -> bool:
 
 
 def _is_abstract(body: cst.BaseSuite) -> bool:
-    """Whether a body does nothing but fail, after a docstring perhaps."""
-    last = body.body[-1] if len(body.body) <= 2 and body.body else None
+    """Whether a body does nothing but fail, after a docstring perhaps; not where some way returns before."""
+    plain = all(type(row) is cst.SimpleStatementLine for row in body.body[:-1])
+    last = body.body[-1] if plain and 0 < len(body.body) <= 2 else None
     while type(last) is cst.SimpleStatementLine:
         last = last.body[-1]
     return type(last) is cst.Raise

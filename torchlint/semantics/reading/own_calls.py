@@ -52,8 +52,10 @@ class OwnCallReader(ExpressionReader):
             return Value(Kind.OBJECT, qual="context manager", fn=info)
         self.note_roots_of(info, site)
         self.call_named_methods(info, values, site)
-        result = None if info.returns is None else self.instantiate(info, _returned(info, values, site), values)
-        for override in self.overrides_of(info, bound):
+        overrides = self.overrides_of(info, bound)
+        unseen = info.returns is None or (info.is_abstract and not overrides)  # whose subclasses do the work
+        result = None if unseen else self.instantiate(info, _returned(info, values, site), values)
+        for override in overrides:
             if not self._may_stand_here(override, site):
                 continue
             values = self.bind_arguments(override, bound, site)
