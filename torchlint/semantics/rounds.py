@@ -14,7 +14,6 @@ from torchlint.semantics.contexts import Context, Iterates, Scope
 from torchlint.semantics.functions import HOT_ROLES, EffectKind, FunctionInfo
 from torchlint.semantics.names import dotted, names_read
 from torchlint.semantics.nodes import below, within
-from torchlint.semantics.surroundings import autograd_off
 from torchlint.semantics.targets import bindings_in, changed_names, loop_names, targets
 from torchlint.semantics.values import Gate, Kind, Value
 
@@ -304,7 +303,7 @@ def _part_of_a_step(loop: Context) -> bool:
     owner = loop.owner
     if owner is not None and _within_step(owner):
         return True
-    if autograd_off(loop):
+    if loop.grad_off:
         return False
     facts = loop.loop
     assert facts is not None
