@@ -155,10 +155,13 @@ def _kept_attribute(name: str, context: Context, hot: Hot, model: Model) -> Rete
             continue
         if _refers_to_attribute(assign.value_node, attribute):
             continue
-        if assign.context.owner is owner and _same_straight_run(assign.context, context):
+        here = assign.context.owner is owner
+        if here and _same_straight_run(assign.context, context):
             return None  # given a new value on the same run
         if model.hot(assign.context) is not None:
-            return None
+            if not here:
+                return None
+            conf = Confidence.POSSIBLE  # kept over the rounds of this loop, which may be one step of another
     places = emptied(name, model)
     if any(model.hot(place) is not None for place in places):
         return None

@@ -226,6 +226,6 @@ class EvidenceReader(Reader):
             value.kind is Kind.TENSOR and value.conf is Confidence.POSSIBLE
         ):
             return value.but(kind=Kind.TENSOR, conf=Confidence.LIKELY, graph=ATTACHED)
-        if value.kind is Kind.TENSOR and value.graph == MAYBE:
+        if value.kind is Kind.TENSOR and value.graph & MAYBE:  # without a graph on some ways, which are not taken here
             return value.but(graph=ATTACHED)
         return value
