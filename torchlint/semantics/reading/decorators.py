@@ -35,6 +35,18 @@ def _turns_grad_off(factory: FunctionInfo) -> bool:
     return False
 
 
+def _compiles(factory: FunctionInfo) -> bool:
+    """Whether a factory of decorators hands what it is given on to `torch.compile(*args, **kwargs)`, on some way."""
+    gathered = {parameter.name for parameter in factory.parameters if parameter.star == "*"}
+    return any(
+        type(node) is cst.Return
+        and type(node.value) is cst.Call
+        and (dotted(node.value.func) or "").rpartition(".")[2] == "compile"
+        and any(argument.star == "*" and dotted(argument.value) in gathered for argument in node.value.args)
+        for node in (below(factory.node) if gathered else ())
+    )
+
+
 class DecoratorReader(OwnCallReader):
     """Classifies functions and classes."""
 
@@ -122,6 +134,9 @@ class DecoratorReader(OwnCallReader):
                 info.role = Role.STEP
             if called.fn is not None:
                 info.no_grad = info.no_grad or _turns_grad_off(called.fn)
+                if _compiles(called.fn):
+                    info.compiled = True
+                    info.fullgraph = self.wants_fullgraph(call)
                 if decorator.fn is not None and decorator.fn.parameters:
                     self.pass_value(decorator.fn.parameters[0], node, function, {})
                 return function  # a factory of decorators: what else it does is not known
