@@ -23,6 +23,8 @@ def eager(model: Model, context: Context) -> bool:
         return True
     if owner.role in (Role.AUTOGRAD, Role.OPTIMIZER_STEP) or _is_chosen(owner) or _is_variant(owner, frozenset()):
         return False
+    if any(decorator.qual == "torch.jit.script" for _, decorator in owner.decorators):
+        return False  # its fuser makes one kernel of what goes element by element
     if _has_kernel(owner, model):
         return False
     if owner.decorators and any(f is not owner and f.qualname == owner.qualname for f in model.functions.values()):
@@ -95,7 +97,8 @@ def has_fused_branch(model: Model, context: Context, names: frozenset[str]) -> b
     return any(
         (site.callee or site.method or "").rpartition(".")[2] in names
         and site.context.owner in functions
-        and (site.target is None or site.target is not owner)  # `gelu(x)` calls what writes it out
+        and site.target is not owner  # `gelu(x)` calls what writes it out
+        and not surroundings.on_host_alone(site.context)  # the host, or another backend: not in place of this
         for site in model.sites.calls
     )
 
