@@ -96,7 +96,22 @@ def _over_parameters(site: sites.Loop, model: Model) -> bool:
         parts = (element, *(element.items or {}).values(), *((held,) if held is not None else ()))
         if any(_is_parameter(part, model) for part in parts):
             return True
+    if _asks_for_gradients(site, model):
+        return True
     return iterable.qual in ("list", "dict") and _looks_up_parameters(site, model)
+
+
+def _asks_for_gradients(site: sites.Loop, model: Model) -> bool:
+    """Whether the body reads the gradient of what the loop gives, `p.grad`: of tensors, parameters alone have one."""
+    names = bound_names(site.target)
+    return any(
+        type(node) is cst.Attribute
+        and node.attr.value == "grad"
+        and type(node.value) is cst.Name
+        and node.value.value in names
+        and model.value(node.value).is_tensor
+        for node in within(body_of(site))
+    )
 
 
 def _looks_up_parameters(site: sites.Loop, model: Model) -> bool:
