@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -32,7 +34,11 @@ class ScalerWithBf16(Rule):
                 continue
             confidence = Confidence.LIKELY if len(low) == len(regions) else Confidence.POSSIBLE
             enabled = site.argument(None, "enabled")
-            if enabled is not None and enabled.value.const is not True:
+            if (
+                enabled is not None
+                and enabled.value.const is not True
+                and not any(_is_enabled_by(enabled.node, entered, model) for entered in low)
+            ):
                 continue
             yield Report(
                 site.node,
@@ -56,6 +62,14 @@ def _regions_of(scaler: sites.Call, model: Model) -> list[sites.With]:
         and not surroundings.autograd_off(entered.context)
         and not _is_of_another_class(entered, scaler, other)
     ]
+
+
+def _is_enabled_by(asked: cst.BaseExpression, entered: sites.With, model: Model) -> bool:
+    """Whether a region is entered in earnest where the same is asked: then it is so wherever the scaler scales."""
+    home = model.home.get(entered.context.owner.node, model) if entered.context.owner is not None else model
+    made = home.call(home.value(entered.item).origin or entered.item)
+    enabled = made.argument(None, "enabled") if made is not None else None
+    return enabled is not None and enabled.node.deep_equals(asked)
 
 
 def _is_of_another_class(entered: sites.With, scaler: sites.Call, model: Model) -> bool:
