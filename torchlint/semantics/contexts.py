@@ -78,6 +78,7 @@ class Context:
     test: cst.BaseExpression | None = None  # of a branch
     negated: bool = False  # the branch runs where the test is false
     leaves: bool = False  # the branch ends by leaving the loop, or the function
+    ends: bool = False  # by leaving the function, with all loops around it
     asks: Asked = frozenset()
     manager: Value | None = None  # of a `with`
     flags: frozenset[str] = frozenset()  # of a `with`: "no_grad", "enable_grad", "autocast:bfloat16", "profiler", ...
@@ -190,7 +191,15 @@ class Context:
 
 def leaves(body: cst.BaseSuite) -> bool:
     """Whether a branch ends by leaving the loop around it, or the function: no round comes after it."""
-    last = body.body[-1] if body.body else None
-    if type(last) is cst.SimpleStatementLine:
-        last = last.body[-1]
-    return type(last) is cst.Break or type(last) is cst.Return
+    return type(_last(body)) is cst.Break or ends(body)
+
+
+def ends(body: cst.BaseSuite) -> bool:
+    """Whether a branch ends by leaving the function: no round of any loop in it comes after it."""
+    return type(_last(body)) is cst.Return
+
+
+def _last(body: cst.BaseSuite) -> cst.CSTNode | None:
+    """The last statement of a branch."""
+    last: cst.CSTNode | None = body.body[-1] if body.body else None
+    return last.body[-1] if type(last) is cst.SimpleStatementLine else last

@@ -95,13 +95,13 @@ def _heat(context: Context) -> Hot | Body | None:
     rate = Iterates.STEPS
     asks: Asked = frozenset()
     step_loop: Context | None = None
-    leaves = yields = False
+    leaves = ends = yields = False
     for link in context.chain():
         if link.scope is Scope.LOOP:
             what = iterates(link)
             assert link.loop is not None
             if what is Iterates.STEPS:
-                if leaves:
+                if leaves or ends:
                     return None
                 step_loop = link
                 break
@@ -117,6 +117,7 @@ def _heat(context: Context) -> Hot | Body | None:
                 return None
             asks |= link.asks
             leaves |= link.leaves
+            ends |= link.ends
         elif link.scope in (Scope.HANDLER, Scope.CLASS, Scope.MODULE) or "graph capture" in link.flags:
             return None  # what is captured is replayed, and not run again
         elif link.scope is Scope.FUNCTION:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.knowledge import names as known
 from torchlint.semantics import sites
-from torchlint.semantics.contexts import Asked, Context, LoopFacts, Scope, leaves
+from torchlint.semantics.contexts import Asked, Context, LoopFacts, Scope, ends, leaves
 from torchlint.semantics.factors import factors
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.names import dotted, identifier
@@ -184,7 +184,7 @@ class StatementReader(DefinitionReader):
         self.narrow(node.test, True)
         then_told = _added(self.frame.env, size)
         taken = self.branch(node, node.test, then_gate, False)
-        taken.leaves = leaves(node.body)
+        taken.leaves, taken.ends = leaves(node.body), ends(node.body)
         with self.within(taken):
             then_left = self.suite(node.body)
         then_rare = self.reached.rare and not then_left
