@@ -316,11 +316,24 @@ class ModuleReader(TensorReader):
             if part.kind is Kind.MODULE and part is not receiver:
                 grow(receiver, part, None)
 
+    def _acts_on_itself(self, site: sites.Call) -> bool:
+        """Whether a module's own method calls one that it inherits, and drops what that gives: it sets something."""
+        info = self.frame.info
+        return (
+            type(self.statement) is cst.Expr
+            and self.statement.value is site.node
+            and info.method == "instance"
+            and type(site.receiver_node) is cst.Name
+            and bool(info.parameters)
+            and site.receiver_node.value == info.parameters[0].name
+        )
+
     def _run_by_method(self, receiver: Value, method: str, site: sites.Call) -> Value:
         """A method that nothing is known of: with tensors, or on the device, it runs the module."""
         node = site.node
         if method == "generate" or any(a.value.is_tensor for a in site.arguments):
-            self.effect(EffectKind.FORWARD, node, receiver)
+            if not self._acts_on_itself(site):
+                self.effect(EffectKind.FORWARD, node, receiver)
             self.effect(EffectKind.LAUNCH, node, receiver)
             return self.module_output(receiver, site, None)
         # A submodule that is called: `self.net.encoder(x)`.
