@@ -144,6 +144,11 @@ class CallReader(ManagerReader):
                     return self.module_output(function, site, result)
                 return result
         receiver, method = site.receiver, site.method
+        if receiver is not None and receiver.qual == "super" and method == "__init__":
+            cls = self.frame.info.cls
+            base = next((name for name in cls.base_names if name in known.LOADERS), None) if cls is not None else None
+            if base is not None and cls is not None and cls.find_method("__iter__") is None:
+                return self.loader(base, site)  # a loader of the program's own, by the options that it sets
         if receiver is not None and method is not None and function.kind not in (Kind.MODULE, Kind.NAMESPACE):
             given = self.call_method(receiver, method, site)
             if given is not None:
