@@ -107,6 +107,8 @@ class DecoratorReader(OwnCallReader):
             return Role.FORWARD
         if name == "step" and self.new_instance(cls).kind is Kind.OPTIMIZER:
             return Role.OPTIMIZER_STEP
+        if info.method == "property":
+            return Role.PLAIN  # `optimizer.training_step`, which says how many there were
         for base in cls.base_names:
             last = base.rsplit(".", 1)[-1]
             for suffix, methods in known.STEP_METHODS.items():
@@ -229,7 +231,7 @@ class DecoratorReader(OwnCallReader):
 
 def _has_unread_base(cls: ClassInfo | None) -> bool:
     """Whether a class descends from one that is not read, which may be Lightning's."""
-    return cls is not None and any(base.cls is None for base in cls.bases)
+    return cls is not None and any(base.cls is None and base.qual != "object" for base in cls.bases)
 
 
 def _is_for_export(cls: ClassInfo) -> bool:

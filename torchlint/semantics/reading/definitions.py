@@ -108,6 +108,8 @@ class DefinitionReader(BindingReader):
                     declared = default.but(const=MISSING, conf=Confidence.LIKELY)
                 else:
                     declared = default
+            elif default.kind is Kind.CLASS:
+                declared = default  # `layer: nn.Module = nn.Linear`: the class is what is given
             elif default.device & DEVICE:
                 declared = declared.but(device=default.device | ANYWHERE)
             elif default.kind is Kind.NONE:

@@ -44,7 +44,7 @@ class NarrowingReader(AttributeReader):
         operator, right = comparison.operator, comparison.comparator
         if type(right) is cst.Name and right.value == "None":
             if isinstance(operator, (cst.Is, cst.Equal)) == holds:
-                self._rebind(left, lambda v: NONE if v.kind is Kind.NONE else v)
+                self._rebind(left, lambda v: NONE)
             else:
                 self._rebind(left, lambda v: v.but(optional=False) if v.optional else v)
         elif _asks_for_type(left) and isinstance(operator, (cst.Is, cst.Equal, *_OTHER_THAN)):

@@ -249,7 +249,7 @@ class OperatorReader(ConditionReader):
         if operator in ("in", "not in"):
             return self._search(node, left_node, left, right, found=operator == "in")
         if left.kind is Kind.TENSOR or right.kind is Kind.TENSOR:
-            if Kind.STRING in (left.kind, right.kind) or Kind.NONE in (left.kind, right.kind):
+            if any(value.kind in (Kind.STRING, Kind.NONE) or _holds_text(value) for value in (left, right)):
                 return NUMBER
             tensor = self.tensor(node, (left, right), dtype="bool", graph=DETACHED)
             if left.is_tensor != right.is_tensor:
@@ -304,6 +304,11 @@ class OperatorReader(ConditionReader):
         value = self.eval(node.value)
         self.assign(node.target, value, node, node.value)
         return value
+
+
+def _holds_text(value: Value) -> bool:
+    """Whether it is a list of names: what that is compared with is no tensor."""
+    return value.kind is Kind.CONTAINER and value.elem is not None and value.elem.kind is Kind.STRING
 
 
 def _moved(value: Value) -> Value:

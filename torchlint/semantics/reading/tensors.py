@@ -63,6 +63,8 @@ class TensorReader(ContainerReader):
             return NUMBER if method == "get_loc" else UNKNOWN
         if method in known.TENSOR_METHOD_RESULTS:
             return self._told_of_tensor(receiver, method, site)
+        if method.startswith("has_"):
+            return NUMBER  # `has_names()`, `batch.has_isolated_nodes()`: a truth value of Python
         if method in ("cpu", "type", "type_as", "pin_memory") or method in PLACING:
             return self.moved(receiver, method, site)
         if method == "numpy_":
