@@ -16,6 +16,10 @@ class Pool(nn.Module):
             return self.proj(x[:, : int(mask.sum())])
         if x.device.type == "mps":
             x = x.cpu().nan_to_num().to("mps")
+        if torch.backends.mps.is_available():
+            x = x.cpu().nan_to_num().to("mps")
+        if not torch.cuda.is_available():
+            print(x.amax())
         return self.proj(x * mask.unsqueeze(-1)).sum(dim=1)
 
 

@@ -146,8 +146,8 @@ class GateReader(NarrowingReader):
                 kept = None if flipped else self._looked_up_in(test.left)
             elif type(operator) is cst.NotIn and not flipped or type(operator) is cst.In and flipped:
                 kept = right
-            elif type(operator) is cst.NotEqual and isinstance(right, (cst.Name, cst.Attribute)):
-                kept = test.left
+            elif type(operator) is cst.NotEqual:  # `x.size(0) != self.size`, and then `self.size = x.size(0)`
+                kept = next(filter(self._is_kept, (test.left, right)), None)
             elif type(operator) is cst.LessThan or type(operator) is cst.GreaterThan:
                 kept = next(filter(self._is_kept, map(_weighed, (test.left, right))), None)
             elif type(operator) is cst.LessThanEqual or type(operator) is cst.GreaterThanEqual:

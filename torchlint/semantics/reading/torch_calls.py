@@ -23,6 +23,7 @@ from torchlint.semantics.values import (
     NONE,
     NUMBER,
     UNKNOWN,
+    Gate,
     Kind,
     Value,
     device_bits,
@@ -178,6 +179,14 @@ def _cuda_number(reader: MethodReader, site: sites.Call) -> Value:
     return NUMBER
 
 
+def _has_cuda(reader: MethodReader, site: sites.Call) -> Value:
+    return NUMBER.but(gates=(Gate.NONE, Gate.HOST))
+
+
+def _has_other(reader: MethodReader, site: sites.Call) -> Value:
+    return NUMBER.but(gates=(Gate.HOST, Gate.NONE))  # where another backend runs, nothing waits for CUDA
+
+
 def _foreach(reader: MethodReader, site: sites.Call) -> Value:
     element = reader.element(site.arguments[0].value) if site.arguments else UNKNOWN
     tensor = reader.tensor(site.node, [element], Confidence.SURE)
@@ -248,11 +257,13 @@ TORCH_CALLS: dict[str, Callable[[MethodReader, sites.Call], Value]] = {
     "torch.nn.utils.clip_grad_norm_": _clip,
     "torch.nn.utils.clip_grad_value_": lambda reader, site: NONE,
     **dict.fromkeys(
-        """torch.cuda.is_available torch.cuda.device_count torch.cuda.current_device torch.cuda.memory_allocated
+        """torch.cuda.device_count torch.cuda.current_device torch.cuda.memory_allocated
         torch.cuda.max_memory_allocated torch.cuda.memory_reserved torch.cuda.get_device_name torch.cuda.mem_get_info
         torch.cuda.get_device_properties torch.cuda.get_device_capability torch.cuda.is_bf16_supported""".split(),
         _cuda_number,
     ),
+    "torch.cuda.is_available": _has_cuda,
+    "torch.backends.mps.is_available": _has_other,
     **dict.fromkeys(
         [
             f"torch._foreach_{name}"
