@@ -20,6 +20,21 @@ class OnDevice(Dataset):
         return self.table[k]
 
 
+class Placed(Dataset):
+    def __init__(self, table, device):
+        self.table, self.device = table, device
+
+    @classmethod
+    def read(cls, table, device):
+        return cls(table, device=device)
+
+    def __len__(self):
+        return len(self.table)
+
+    def __getitem__(self, k):
+        return torch.tensor(self.table[k], device=self.device)
+
+
 def feeds(data, table):
     a = DataLoader(data, batch_size=8, num_workers=4, collate_fn=pack, pin_memory=True)
     return a, DataLoader(OnDevice(table), batch_size=8, num_workers=0)
@@ -45,3 +60,11 @@ def fit(net, opt, simulate, batches=1000):
         opt.zero_grad()
         loss.backward()
         opt.step()
+
+
+def placed(table, workers):
+    device = torch.device("cuda")
+    if workers == 0:
+        return Placed.read(table, device=device)
+    rows = Placed.read(table, device=torch.device("cpu"))
+    return DataLoader(rows, batch_size=8, num_workers=workers, pin_memory=True)

@@ -43,7 +43,8 @@ def _autograd_off(function: FunctionInfo, perhaps: bool) -> bool:
     if function.role is Role.STEP and function.name in TRAINED_STEPS:
         return False  # whoever else calls it, such as an evaluation: its framework trains with it
     callers = [caller.context for caller in function.callers if caller.context.owner is not function]
-    return bool(callers) and all(autograd_off(context, perhaps=perhaps) for context in callers)
+    run = [context for context in callers if not in_test(context)]  # a test may call without what its program sets
+    return bool(callers) and all(autograd_off(context, perhaps=perhaps) for context in run or callers)
 
 
 def compiled(context: Context) -> FunctionInfo | None:

@@ -77,7 +77,7 @@ class CollectivePerMetric(Rule):
         function = model.function_of(site.context)
         if name is not None and (function.needs_graph(name) or self._computes(name, site, model)):
             return
-        if function.role is Role.OPTIMIZER_STEP:
+        if function.role is Role.OPTIMIZER_STEP or function.role is Role.AUTOGRAD:
             return  # it reports nothing
         if any(_is_gradient(node) for origin in value.origins for node in within([origin])):
             return

@@ -87,7 +87,9 @@ class TimingWithoutWarmup(Rule):
         if _is_start_up(work, interval.function, model) or _goes_through_data(interval) or _is_meter(work, interval):
             return
         confidence = Confidence.LIKELY if runs_on_device(interval, model) else Confidence.POSSIBLE
-        if work.loop is None:
+        if work.loop is None and _is_told(node, model):
+            confidence = Confidence.POSSIBLE
+        elif work.loop is None:
             # What is reported now and then, or trains, goes on: each report is of other rounds.
             goes_on = context.rare or isinstance(model.parent(node), cst.AugAssign) or _trains(interval)
             if goes_on or not sampled_by_callers(interval.function) or _holds_long_runs(interval):
@@ -106,6 +108,18 @@ class TimingWithoutWarmup(Rule):
             confidence,
             (("this is timed", work.node),),
         )
+
+
+def _is_told(node: cst.CSTNode, model: Model) -> bool:
+    """Whether a figure goes to what an object keeps for a service that goes on: `self.latency.add(end - start)`."""
+    around = model.parent(node)
+    while isinstance(around, cst.BinaryOperation):
+        around = model.parent(around)
+    call = model.parent(around) if isinstance(around, cst.Arg) else None
+    site = model.call(call) if call is not None else None
+    if site is None or site.receiver is None or site.receiver.kind is Kind.CONTAINER or site.method == "append":
+        return False
+    return (dotted(site.receiver_node) or "").startswith("self.") if site.receiver_node is not None else False
 
 
 def _goes_through_data(interval: Interval) -> bool:

@@ -31,9 +31,26 @@ def shared_graph(one: cst.CSTNode, other: cst.CSTNode, function: FunctionInfo, m
     if mine is None or its is None:
         return Shared.SOMETHING
     common = mine & its
+    if not common and any(_asks_what_ran(*pair) for pair in ((mine, its), (its, mine))):
+        return Shared.ARGUMENTS
     if all(isinstance(maker, str) and "." not in maker for maker in common):
         return Shared.ARGUMENTS if common else Shared.NOTHING
     return Shared.SOMETHING
+
+
+def _asks_what_ran(asking: set[cst.CSTNode | str], running: set[cst.CSTNode | str]) -> bool:
+    """Whether one root is what a module says without being given anything, such as a divergence, and the other its run.
+
+    It may have kept that of the run: then both graphs go through it.
+    """
+    ran = {dotted(maker.func) for maker in running if isinstance(maker, cst.Call)} - {None}
+    return any(
+        isinstance(maker, cst.Call)
+        and not maker.args
+        and isinstance(maker.func, cst.Attribute)
+        and dotted(maker.func.value) in ran
+        for maker in asking
+    )
 
 
 def made_before(backward: cst.CSTNode, loop: cst.CSTNode, function: FunctionInfo, model: Model) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from torchlint.findings import Confidence, Impact
 from torchlint.knowledge.devices import PLACING
 from torchlint.rules._wording import quote
@@ -12,7 +14,8 @@ from torchlint.rules.pipeline import _loaders as loaders
 from torchlint.semantics import sites, surroundings
 from torchlint.semantics.functions import FunctionInfo, Role
 from torchlint.semantics.model import Model
-from torchlint.semantics.values import DEVICE
+from torchlint.semantics.names import dotted
+from torchlint.semantics.values import DEVICE, HOST
 
 
 class CudaInWorker(Rule):
@@ -49,6 +52,22 @@ def _goes_to_device(site: sites.Call) -> bool:
     return site.argument(None, "device") is not None and (site.callee or "").startswith("torch.")
 
 
+def _told_the_host(site: sites.Call, model: Model) -> bool:
+    """Whether the dataset of a loader was made with a device that is the host: `Rows(table, device="cpu")`."""
+    given = site.argument(0, "dataset")
+    if given is None:
+        return False
+    owner = site.context.owner
+    near = model.home.get(owner.node, model) if owner is not None else model
+    made = [given.node] if isinstance(given.node, cst.Call) else []
+    for assign in near.looked_at().assigned(dotted(given.node) or ""):
+        if assign.context.owner is owner and not assign.context.excludes(site.context):
+            made += [assign.value_node] if isinstance(assign.value_node, cst.Call) else []
+    calls = [call for node in made if (call := near.call(node)) is not None]
+    devices = [call.argument(None, "device") for call in calls]
+    return bool(devices) and all(device is not None and device.value.device == HOST for device in devices)
+
+
 def _in_workers(model: Model) -> dict[FunctionInfo, Confidence]:
     """The functions that run in loader workers, and how sure that is."""
     found: dict[FunctionInfo, Confidence] = {}
@@ -58,6 +77,8 @@ def _in_workers(model: Model) -> dict[FunctionInfo, Confidence]:
         decided.update(roots)
         known, workers = loaders.option(site, "num_workers", model)
         if workers is None and known or workers is not None and workers.const == 0:
+            continue
+        if _told_the_host(site, model):
             continue
         certain = workers is not None and isinstance(workers.const, int)
         for function in loaders.reached_from(roots):

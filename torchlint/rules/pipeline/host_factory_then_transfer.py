@@ -55,8 +55,8 @@ class HostFactoryThenTransfer(Rule):
         provenance: Provenance | None = None
         for site in model.sites.calls:
             for transfer in _transfers_of(site, model):
-                if not transfer.source.on_host or transfer.source.graph & ATTACHED:
-                    continue
+                if not transfer.source.on_host or transfer.source.graph & ATTACHED or transfer.source.pinned:
+                    continue  # pinned: meant to be copied beside other work
                 confidence = transfers.reaches_device(transfer)
                 if confidence is None or surroundings.in_worker(site.context):
                     continue
