@@ -135,9 +135,12 @@ def _goes_through_data(interval: Interval) -> bool:
 
 
 def _is_meter(work: Repeated, interval: Interval) -> bool:
-    """Whether each round of a loop reads what it took, and begins anew: only the first holds what was set up before."""
-    around = (loop for loop in interval.end.enclosing_loops() if not interval.begin.inside(loop))
-    return work.loop is None and any(isinstance(loop.node, cst.While) for loop in around)
+    """Whether each round of a loop reads what it took so far, as one that waits does, or what it took, and begins anew.
+
+    Of the latter only the first holds what was set up before.
+    """
+    around = [loop for loop in interval.end.enclosing_loops() if not interval.begin.inside(loop)]
+    return any(isinstance(loop.node, cst.While) for loop in around)
 
 
 def _holds_long_runs(interval: Interval) -> bool:

@@ -11,6 +11,7 @@ from torchlint.semantics.functions import FunctionInfo
 from torchlint.semantics.model import Model
 from torchlint.semantics.names import dotted
 from torchlint.semantics.nodes import children, within
+from torchlint.semantics.targets import loop_names
 from torchlint.semantics.values import DETACHED, Kind
 
 _ENDS: Final = frozenset("detach data item tolist numpy".split())  # what comes before these is not run through
@@ -116,8 +117,10 @@ def _has_no_graph(node: cst.BaseExpression, model: Model) -> bool:
 
 
 def _sources(name: str, function: FunctionInfo, model: Model) -> list[cst.CSTNode]:
-    """What the function gives to a name, or adds to it."""
-    found: list[cst.CSTNode] = []
+    """What the function gives to a name, adds to it, or goes through under it."""
+    found: list[cst.CSTNode] = [
+        node.iter for node in within(function.body_nodes) if isinstance(node, cst.For) and name in loop_names(node)
+    ]
     for assign in model.sites.assigned(name):
         if model.function_of(assign.context) is function:
             node = assign.value_node

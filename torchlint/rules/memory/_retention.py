@@ -215,7 +215,7 @@ def needed_by_backward(name: str, context: Context, model: Model) -> bool:
     """Whether a backward somewhere in the file runs through what the name holds."""
     base = name.split("[", 1)[0]
     owner = model.function_of(context)
-    if any(scope.needs_graph(base) for scope in owner.outward()):
+    if any(scope.needs_graph(base) for scope in owner.outward()) or _goes_into_loss(base, owner, model):
         return True
     if "." not in base:
         return False
@@ -227,6 +227,18 @@ def needed_by_backward(name: str, context: Context, model: Model) -> bool:
         if any(known.endswith(attribute) and function.needs_graph(known) for known in names):
             return True
     return False
+
+
+def _goes_into_loss(name: str, owner: FunctionInfo, model: Model) -> bool:
+    """Whether backward runs on what a call makes of the name: `loss = criterion(outputs, targets)`."""
+    return any(
+        assign.context.owner is owner
+        and isinstance(assign.value_node, cst.Call)
+        and any(dotted(argument.value) == name for argument in assign.value_node.args)
+        and assign.name is not None
+        and owner.needs_graph(assign.name)
+        for assign in model.sites.assigns
+    )
 
 
 def feeds_forward(name: str, context: Context, model: Model) -> bool:
