@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlint.findings import Confidence
+from torchlint.rules._metering import reads_figures
 from torchlint.rules._repairs import statement_fix
 from torchlint.rules._wording import because, often
 from torchlint.rules.base import FixAvailability, Report, Rule
@@ -24,6 +25,8 @@ class EmptyCacheInHotPath(Rule):
     def on_call(self, site: sites.Call, model: Model) -> Iterator[Report]:
         hot = model.hot(site.context)
         if hot is None or hot.phases or surroundings.on_host_alone(site.context) or surroundings.in_test(site.context):
+            return
+        if reads_figures(model, site.context):
             return
         yield Report(
             site.node,

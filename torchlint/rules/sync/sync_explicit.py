@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchlint.findings import Applicability, Confidence
 from torchlint.knowledge.names import FULL_WAIT
+from torchlint.rules._metering import reads_figures
 from torchlint.rules._wording import because, often, quote
 from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule
 from torchlint.rules.sync._waits import measures, only_meters
@@ -40,6 +41,8 @@ class SyncExplicit(Rule):
         kind = site.receiver.kind if site.receiver is not None else None
         hot = model.hot(site.context)
         if hot is None or hot.phases or surroundings.on_host_alone(site.context) or _awaits_copy(model, site):
+            return
+        if reads_figures(model, site.context):
             return
         if measures(model, site.context):
             if not hot.trains or not only_meters(model, site.context):

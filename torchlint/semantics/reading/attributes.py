@@ -109,6 +109,8 @@ class AttributeReader(InstanceReader):
             return self.external(f"{base.qual}.{attr}")
         if base.cls is not None:
             return self.attribute_of_class(base, attr, node)
+        if attr == "needs_input_grad":  # of an autograd Function's context: truth values of Python
+            return Value(Kind.CONTAINER, qual="tuple", elem=NUMBER)
         if base.classes:
             held = [self.attribute_of_class(self.of_class(base, cls), attr, node) for cls in base.classes]
             return functools.reduce(join, held)
