@@ -70,18 +70,6 @@ class Lookup(nn.Module):
         rows = self.table(state.pos[found])
         return rows * state.charge if state.has_extras("charge") else rows
 
-    def start(self, batch=None):
-        if batch:
-            return self.table(batch.sum(0))
-        return self.table.bias
-
-
-def look(net: Lookup, loader):
-    net = net.cuda()
-    with torch.no_grad():
-        for x in loader:
-            yield net.start(x.cuda(non_blocking=True).float())
-
 
 def convert(source: nn.Module, layer: nn.Module | None = nn.Linear):
     parts, width = list(source.children()), 1
@@ -89,3 +77,35 @@ def convert(source: nn.Module, layer: nn.Module | None = nn.Linear):
         made = layer(width, parts.pop().out_features)
         width = int(made.weight.shape[0] * made.weight.abs().max())
     return width
+
+
+class Kept(nn.Module):
+    """What the left of an `and` asks is known to its right alone."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.table = nn.Linear(width, width)
+
+    def forward(self, state, seen: torch.Tensor, fixed=False):
+        if state.numbers is None and not fixed:
+            raise ValueError("numbers must be given")
+        if state.numbers is not None and not torch.equal(state.numbers, seen):  # TL111
+            seen = state.numbers
+        return self.table(state.pos) * seen
+
+
+class Built(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.table = nn.Linear(width, width)
+        self.scale = None
+
+    def build(self, x):
+        self.scale = x.abs().amax()
+
+    def forward(self, x):
+        if self.scale is not None:
+            return self.table(x)
+        self.build(x)
+        print(self.scale.item())  # TL101
+        return self.table(x)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from torchlint.findings import Confidence
 from torchlint.rules._wording import quote
 from torchlint.rules.base import FixAvailability, Report, Rule
 from torchlint.rules.sync import _repairs
@@ -37,12 +36,11 @@ class SyncBranch(Rule):
         wait = waits(model, site.value, site.context)
         if wait is None or decides_the_end(model, site.node, site.context):
             return
-        asks_whether_given = site.value.optional and isinstance(site.node, (cst.Name, cst.Attribute))
         yield Report(
             _condition(model, site.node),
             f"the host asks for the truth of {quote(site.node)} and waits for the device {wait.often}",
             _ADVICE.get(site.how, "choose on the device: `torch.where`, `clamp`, or a product with the mask"),
-            Confidence.POSSIBLE if asks_whether_given else wait.confidence,
+            wait.confidence,
             wait.related,
             _repairs.chosen_on_device(model, site),
         )

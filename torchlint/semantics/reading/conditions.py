@@ -31,7 +31,7 @@ class ConditionReader(GateReader):
                 )
             right = self.condition(node.right, how)
             self.context = saved
-            walrus = {k: v for k, v in self.frame.env.items() if k not in before}
+            walrus = {k: v for k, v in self.frame.env.items() if k not in before and k.isidentifier()}
             self.frame.env = before
             before.update(walrus)
             word = "and" if type(node.operator) is cst.And else "or"

@@ -11,7 +11,7 @@ from torchlint.knowledge.devices import ACCELERATORS
 from torchlint.semantics.names import attribute_asked, dotted, identifier
 from torchlint.semantics.nodes import within
 from torchlint.semantics.reading.evidence import COUNTED
-from torchlint.semantics.reading.narrowing import NarrowingReader, unnegated
+from torchlint.semantics.reading.narrowing import NarrowingReader, not_none, unnegated
 from torchlint.semantics.targets import bound_names, changed_names, targets
 from torchlint.semantics.values import Gate, Kind, Value
 
@@ -108,7 +108,7 @@ class GateReader(NarrowingReader):
             return _either(*gates)
         if type(test) is cst.Call:
             return Gate.DEBUG if _called(test) in _RECORDED or _called(test) == "isEnabledFor" else Gate.NONE
-        given = _given(test)
+        given = not_none(test)
         if given is not None:  # `debug_percentile is not None`: who debugs gives it
             last = (dotted(given) or "").rsplit(".", 1)[-1].lower()
             return Gate.DEBUG if any(word in last for word in known.DEBUG_WORDS) else Gate.NONE
@@ -261,7 +261,7 @@ class GateReader(NarrowingReader):
             return Gate.RARE if raised else Gate.NONE
         if type(test) is cst.BooleanOperation and type(test.operator) is cst.And:
             # `if self.table is not None and n <= self.table.shape[0]: return`
-            kept_name = dotted(_given(test.left) or test.right)
+            kept_name = dotted(not_none(test.left) or test.right)
             if kept_name is None or kept_name not in self.once(_names_asked, test.right):
                 return Gate.NONE
             test = test.left
@@ -320,14 +320,6 @@ def asks_for_recording(test: cst.BaseExpression) -> bool:
 def _called(call: cst.Call) -> str:
     """The last part of the name of what is called, without the underscores of one's own form of it."""
     return (dotted(call.func) or "").rsplit(".", 1)[-1].lstrip("_")
-
-
-def _given(test: cst.BaseExpression) -> cst.BaseExpression | None:
-    """What a test asks to be something: `x` in `x is not None`."""
-    if type(test) is not cst.Comparison or type(test.comparisons[0].operator) is not cst.IsNot:
-        return None
-    none = test.comparisons[0].comparator
-    return test.left if type(none) is cst.Name and none.value == "None" else None
 
 
 def crosses_interval(left: cst.BaseExpression, right: cst.BaseExpression) -> bool:

@@ -44,7 +44,8 @@ class NarrowingReader(AttributeReader):
         operator, right = comparison.operator, comparison.comparator
         if type(right) is cst.Name and right.value == "None":
             if isinstance(operator, (cst.Is, cst.Equal)) == holds:
-                self._rebind(left, lambda v: NONE)
+                own = type(left) is cst.Name  # an attribute may be given a value by the next call
+                self._rebind(left, lambda v: NONE if own or v.kind is Kind.NONE else v)
             else:
                 self._rebind(left, lambda v: v.but(optional=False) if v.optional else v)
         elif _asks_for_type(left) and isinstance(operator, (cst.Is, cst.Equal, *_OTHER_THAN)):
@@ -220,3 +221,11 @@ def unnegated(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
     while type(test) is cst.UnaryOperation and type(test.operator) is cst.Not:
         test, flipped = test.expression, not flipped
     return test, flipped
+
+
+def not_none(test: cst.BaseExpression) -> cst.BaseExpression | None:
+    """What a test asks to be something: `x` in `x is not None`."""
+    if type(test) is not cst.Comparison or type(test.comparisons[0].operator) is not cst.IsNot:
+        return None
+    none = test.comparisons[0].comparator
+    return test.left if type(none) is cst.Name and none.value == "None" else None

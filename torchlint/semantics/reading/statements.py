@@ -18,7 +18,7 @@ from torchlint.semantics.reading.base import Env
 from torchlint.semantics.reading.definitions import DefinitionReader
 from torchlint.semantics.reading.gates import asks_for_recording
 from torchlint.semantics.reading.members import replacing
-from torchlint.semantics.reading.narrowing import unnegated
+from torchlint.semantics.reading.narrowing import not_none, unnegated
 from torchlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -219,6 +219,10 @@ class StatementReader(DefinitionReader):
             for name, value in told:
                 if env.get(name) is value:  # the test told that of one branch alone
                     del env[name]
+        asked = not_none(node.test) if node.orelse is None else None
+        held = dotted(asked) if asked is not None else None
+        if held is not None and held in then_env:
+            else_env[held] = NONE  # `if self.norm is not None: self.norm = self.norm.item()`
         self.frame.env = join_envs(then_env, else_env)
         if then_rare and else_rare and not after_test.rare:
             return Context(Scope.BRANCH, node.test, after_test, gate=Gate.RARE)  # both ways leave but now and then
