@@ -9,8 +9,8 @@
     python benchmarks/precision/report.py --reader fresh6 of 26 more, of robots, molecules, speech and language models
     python benchmarks/precision/report.py --reader fresh7 of 27 more, of images, cells, texts, simulators and samplers
     python benchmarks/precision/report.py --reader fresh8 of 34 more, of networks in all sizes, and tutorials
-    python benchmarks/precision/report.py --reader p1     of 16 more, libraries of images, attacks and optimizers
-    python benchmarks/precision/report.py --reader p2     of 16 more, each finding as likely as any other
+    python benchmarks/precision/report.py --reader fresh9 of 16 more, libraries of images, attacks and optimizers
+    python benchmarks/precision/report.py --reader fresh10 of 16 more, each finding as likely as any other
 
 `data/*.jsonl` holds one verdict a line: package, version, file, line, code, verdict, reason and reader. Precision is
 the share of true ones among the true and the false; debatable ones are counted apart. A rule with fewer than 15
@@ -44,13 +44,13 @@ packages, as torchlint reported them at c0d6371, and judged them before anything
 The reader `fresh8` took up to eight findings of each rule and 15 of each package, spread over 25 repositories and nine
 packages, as torchlint reported them at ff3ef28, and judged them before anything was changed.
 
-The reader `p1` took a random sample of eight or nine findings of each of 16 packages, three of a rule at most, as
+The reader `fresh9` took a random sample of eight or nine findings of each of 16 packages, three of a rule at most, as
 torchlint reported them at 632e075, and judged them before anything was changed. Rules weigh in it about as they do in
 what a user sees. Of transformers it read the trainer, the generation and 25 models that were drawn.
 
-The reader `p2` took a random sample of 136 findings of 16 packages, 13 of each at most, as torchlint reported them at
-632e075, and judged them before anything was changed. It draws from findings, not from rules: common rules weigh more,
-as they do in what a user sees.
+The reader `fresh10` took a random sample of 136 findings of 16 packages, 13 of each at most, as torchlint reported them
+at 632e075, and judged them before anything was changed. It draws from findings, not from rules: common rules weigh
+more, as they do in what a user sees.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument(
         "--reader",
         default="first",
-        help="whose verdicts count: first, second, fresh, unseen, fresh3, fresh5, fresh6, fresh7, fresh8, p1, p2",
+        help="whose verdicts count: first, second, or one of those above",
     )
     args = parser.parse_args()
     read = verdicts()
