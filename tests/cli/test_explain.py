@@ -85,7 +85,7 @@ def test_a_line_that_another_file_makes_hot(torchlint: Torchlint, project: Path)
         "  this loop runs backward on every step (src/segmenter/engine/trainer.py:21:9)\n"
     )
     text = told(ran)
-    assert "value tensor on the device or the host, without a graph (likely)" in text
+    assert "value tensor on the device or the host, without a graph, 0 dimensions (likely)" in text
     assert "passed for `value` (src/segmenter/engine/trainer.py:26:13)" in text
     assert "TL101 sync-scalar-read: reported (" in text
 
