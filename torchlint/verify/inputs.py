@@ -19,6 +19,7 @@ from torchlint.verify.allowed import ATTRIBUTES, REFUSED_ATTRIBUTES
 from torchlint.verify.extract import Unit
 from torchlint.verify.hints import declared
 from torchlint.verify.told import Told, refined
+from torchlint.verify.trees import parse
 from torchlint.verify.uses import CRITERIA, PASSING, TENSORS, Parameter, Use, Walk, last_name, parameters_of
 
 __all__ = ["Needs", "descriptions", "needs", "sizes"]
@@ -125,7 +126,7 @@ def needs(
     """
     walk = Walk(unit)
     walk.globals.update({name: Use(name) for name in foreign or ()})
-    made = _Describe(hinted, walk, ast.parse(text), compiled=compiled, known=known or {})
+    made = _Describe(hinted, walk, parse(text), compiled=compiled, known=known or {})
     made.pinned, made.selecting, made.hosted = pinned, selecting, hosted
     made.grads = ".grad" in unit.source and "backward(" not in unit.source
     parameters = parameters_of(unit.function)

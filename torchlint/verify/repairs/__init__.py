@@ -7,12 +7,12 @@ one batched call. `helpers.py` holds the functions that these forms call. What a
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torchlint.findings import Finding
 from torchlint.verify.repairs import loops, values, waits
 from torchlint.verify.repairs.flagged import Flagged, Repair
+from torchlint.verify.trees import Uncut, parse
 
 __all__ = ["Repair", "ways"]
 
@@ -25,8 +25,8 @@ def ways(finding: Finding, lines: Sequence[str]) -> Iterator[Repair]:
     if not makers:
         return
     try:
-        tree = ast.parse("\n".join(line.rstrip("\r\n") for line in lines))
-    except (SyntaxError, ValueError, RecursionError):
+        tree = parse("\n".join(line.rstrip("\r\n") for line in lines))
+    except Uncut:
         return
     flagged = Flagged(finding, tree, lines)
     for make in makers:
