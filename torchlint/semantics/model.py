@@ -240,6 +240,10 @@ class Model:
             self.home.get(node, self).grad_off for _, node in (hot.reasons if hot is not None else ())
         )
 
+    def near(self, context: Context) -> Model:
+        """The model of the file in which code stands, which may be another one of the project."""
+        return self.home.get(context.owner.node, self) if context.owner is not None else self
+
     def function_of(self, context: Context) -> FunctionInfo:
         """The function whose body it is in; the module's own for top-level code."""
         if context.owner is not None:

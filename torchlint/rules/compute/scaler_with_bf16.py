@@ -64,17 +64,21 @@ def _regions_of(scaler: sites.Call, model: Model) -> list[sites.With]:
     ]
 
 
+def _call_of(entered: sites.With, model: Model) -> sites.Call | None:
+    """The call that made the region that is entered."""
+    return model.call(model.value(entered.item).origin or entered.item)
+
+
 def _is_enabled_by(asked: cst.BaseExpression, entered: sites.With, model: Model) -> bool:
     """Whether a region is entered in earnest where the same is asked: then it is so wherever the scaler scales."""
-    home = model.home.get(entered.context.owner.node, model) if entered.context.owner is not None else model
-    made = home.call(home.value(entered.item).origin or entered.item)
+    made = _call_of(entered, model.near(entered.context))
     enabled = made.argument(None, "enabled") if made is not None else None
     return enabled is not None and enabled.node.deep_equals(asked)
 
 
 def _is_of_another_class(entered: sites.With, scaler: sites.Call, model: Model) -> bool:
     """Whether a method of a class makes the region, and one of another class, which is no relative, the scaler."""
-    made = model.call(model.value(entered.item).origin or entered.item)
+    made = _call_of(entered, model)
     owners = [site.context.owner for site in (made, scaler) if site is not None]
     classes = [owner.cls for owner in owners if owner is not None and owner.cls is not None]
     return len(classes) == 2 and classes[0].common_base(classes[1]) is None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.findings import Applicability, Confidence
+from torchlint.findings import Confidence
+from torchlint.rules._repairs import option_off, repair
 from torchlint.rules._wording import quote
-from torchlint.rules.base import FixAvailability, NodeEdit, NodeFix, Report, Rule, RuleSet
+from torchlint.rules.base import FixAvailability, Report, Rule, RuleSet
 from torchlint.semantics import sites
 from torchlint.semantics.model import Model
 from torchlint.semantics.values import Kind
@@ -35,15 +36,11 @@ class CheckpointReentrant(Rule):
             return
         if site.callee not in _CALLS or site.function.kind is not Kind.FUNCTION or not site.arguments:
             return
-        if option is None:
-            edits = (NodeEdit(site.arguments[-1].node, ", use_reentrant=False", "after"),)
-        else:
-            edits = (NodeEdit(option.node, "False"),)
         yield Report(
             site.node,
             f"{quote(site.node)} recomputes in the reentrant form, which runs a backward inside the backward and keeps "
             "the whole input list",
             "pass `use_reentrant=False`",
             Confidence.SURE,
-            fix=NodeFix(Applicability.UNSAFE, "Pass `use_reentrant=False`", edits),
+            fix=repair(option_off)(site, "use_reentrant", "Pass `use_reentrant=False`"),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import libcst as cst
@@ -138,9 +138,7 @@ class _Region:
             node = effect.node
             if effect.kind is EffectKind.YIELD and isinstance(node, cst.Yield) and node in self.order:
                 if isinstance(node.value, cst.BaseExpression):
-                    value = self.model.value(node.value)
-                    members = (value.items or {}).values() if value.kind is Kind.CONTAINER else ()
-                    yield node, effect.context, list(members or (value,))
+                    yield node, effect.context, list(_members(self.model.value(node.value)))
 
     def unordered_reading(self, orders: Orders) -> Iterator[Report]:
         """Where another method first reads an attribute that is filled here, and it and its callers order nothing."""
@@ -264,8 +262,12 @@ def _used(site: sites.Call | sites.Binary) -> Iterator[Value]:
         yield from () if site.operator in ("is", "is not") else (site.left, site.right)
     elif site.method not in _NOT_USING and not _hands_on(site):
         for _, value in _inputs(site):
-            members = (value.items or {}).values() if value.kind is Kind.CONTAINER else ()
-            yield from members or (value,)
+            yield from _members(value)
+
+
+def _members(value: Value) -> Iterable[Value]:
+    """What a container is known to hold, or the value itself."""
+    return ((value.items or {}).values() if value.kind is Kind.CONTAINER else ()) or (value,)
 
 
 def _hands_on(site: sites.Call) -> bool:

@@ -57,8 +57,7 @@ def _told_the_host(site: sites.Call, model: Model) -> bool:
     given = site.argument(0, "dataset")
     if given is None:
         return False
-    owner = site.context.owner
-    near = model.home.get(owner.node, model) if owner is not None else model
+    owner, near = site.context.owner, model.near(site.context)
     made = [given.node] if isinstance(given.node, cst.Call) else []
     for assign in near.looked_at().assigned(dotted(given.node) or ""):
         if assign.context.owner is owner and not assign.context.excludes(site.context):

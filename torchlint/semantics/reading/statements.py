@@ -235,9 +235,11 @@ class StatementReader(DefinitionReader):
             last = last.body[-1]
         if type(last) is cst.Expr and type(last.value) is cst.Call:
             called = self.eval_quietly(last.value.func).qual
-            return called in known.EXITS or (called in known.ASSERTIONS and _asserts_false(last.value))
+            return called in known.EXITS or (
+                called in known.ASSERTIONS and bool(last.value.args) and _is_false(last.value.args[0].value)
+            )
         if type(last) is cst.Assert:
-            return type(last.test) is cst.Name and last.test.value == "False"
+            return _is_false(last.test)
         return type(last) is cst.Raise
 
     def match_statement(self, node: cst.Match) -> None:
@@ -424,10 +426,9 @@ _SMALL: dict[type[cst.BaseSmallStatement], Callable[[Any, Any], bool | None]] = 
 }
 
 
-def _asserts_false(call: cst.Call) -> bool:
-    """`torch._assert(False, message)`: what it says fails."""
-    first = call.args[0].value if call.args else None
-    return type(first) is cst.Name and first.value == "False"
+def _is_false(asserted: cst.BaseExpression) -> bool:
+    """`assert False`, `torch._assert(False, message)`: it fails."""
+    return type(asserted) is cst.Name and asserted.value == "False"
 
 
 def _losses(returned: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
