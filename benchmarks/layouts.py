@@ -20,7 +20,8 @@ __all__ = ["lay_out", "spoil"]
 _INSIDE = ("", " ", "  ", "\t", "\n", "\n\n    ", " # é 𝔘 ((\n", "\\\n", " \\\n\t", "\f")
 _OUTSIDE = ("", " ", "  ", "\t", "\\\n", " \\\n        ", "\f")
 _SPLITS = (tokenize.NAME, tokenize.NUMBER, tokenize.STRING, tokenize.OP)
-_ABOVE = ("\n", "   # above: é\n", "\f\n", "        # deeper, \t than \"it' is\n", "#\n", " \t\n")
+# Comments of fewer than three words: a sentence beside code is a reason for it, which is more than another layout.
+_ABOVE = ("\n", "   # above: é\n", "\f\n", "        # deeper, \t \"it'\n", "#\n", " \t\n")
 _LINE_ENDS = ("\n", "\n", "\n", "\r\n", "\r")
 _SIMPLE = (
     ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Raise, ast.Assert, ast.Delete, ast.Import,
